@@ -157,7 +157,7 @@ export class TimedManners {
     const { pauseBefore } = this.#manners;
     const isEarly =
       pauseBefore !== undefined && quietSince !== undefined && startedAt - quietSince < pauseBefore;
-    return isEarly ? `the request began less than ${pauseBefore} ms after the last frame` : undefined;
+    return isEarly ? `the request began less than ${pauseBefore} ms after the previous frame` : undefined;
   }
 
   #whyJustConnected({ receivedAt, connection }: Moment): string | undefined {
@@ -165,7 +165,7 @@ export class TimedManners {
     if (connectPause === undefined || connection === undefined) return undefined;
     if (receivedAt - connection.since < connectPause.for) {
       if (connectPause.otherwise === 'deaf') this.#deaf.add(connection);
-      return `the client connected less than ${connectPause.for} ms before`;
+      return `the client connected less than ${connectPause.for} ms before the request`;
     }
     return this.#deaf.has(connection)
       ? 'the device ignores all requests until the connection is closed'

@@ -26,7 +26,7 @@ export function startSignal(
     pace: paceOf(home),
     named: (name) => signalNamed(home, name),
     trackOf() {
-      if (!openTrack) throw new Error('a signal that plays a recording was placed without one');
+      if (!openTrack) throw new Error('a playback signal was placed without a recording');
       return openTrack();
     },
   });

@@ -48,7 +48,7 @@ const STARTS: Readonly<Record<RunKind, StartRun>> = {
   scenario: async (runs, { scenario, ...others }) => {
     const [other] = Object.keys(others);
     if (other !== undefined)
-      return refusal('run.invalid', other, 'unknown key: expected only kind and scenario');
+      return refusal('run.invalid', other, 'unknown key: only kind and scenario are expected');
     const { startingTest } = await import('./scenario/start-test.js');
     return inSlices(startingTest(runs, scenario));
   },

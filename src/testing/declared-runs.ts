@@ -90,7 +90,7 @@ const CLIENT_EXAMPLE = {
       group: 'damaged',
       title: 'Discards a reply with a wrong CRC',
       verdict: 'pass',
-      summary: 'retried 1000 ms after the request whose reply was spoilt',
+      summary: 'retried 1000 ms after the request whose reply was disturbed',
       durationMs: 2140,
     },
   ],

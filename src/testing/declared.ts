@@ -9,7 +9,7 @@ import { KIND_NAMES, type RunKind } from './run-kinds.js';
 export const MAX_YAML_BYTES = 16 * 1024;
 
 const scenarioText = z.string().meta({
-  description: `With \`kind=scenario\` in the query: the scenario as YAML, of at most ${MAX_YAML_BYTES} bytes.`,
+  description: `With \`kind=scenario\` in the query: the scenario as YAML (at most ${MAX_YAML_BYTES} bytes).`,
   examples: [SCENARIO_TEXT],
 });
 
@@ -27,7 +27,7 @@ const checkView = z
     group: z.string(),
     title: z.string(),
     does: z.string(),
-    matters: z.string().describe('Why this matters to users of the client or the server.'),
+    matters: z.string().describe('Why it matters to users of the client or the server.'),
     rule: z.string().describe('When the check passes, fails, or is inconclusive.'),
     source: z.string().describe('The clause of a specification, or reports about real clients.'),
   })
@@ -81,7 +81,7 @@ export const RUN_COMMANDS = {
     kind: 'query',
     sent: section({ kind: kindOfRun.optional() }),
     summary: 'List the runs',
-    description: 'Lists running runs, and the newest finished runs of each kind.',
+    description: 'Lists the running runs and the newest finished runs of each kind.',
     member: 'runs',
     schema: {
       querystring: z.strictObject({ kind: kindOfRun.optional().describe('Only runs of this kind.') }),
@@ -97,7 +97,7 @@ export const RUN_COMMANDS = {
     as: 'order',
     summary: 'Start a run',
     description:
-      'A line has one run at a time, and so does a server. `server` sends every kind of request that a client may send, from this machine; without `scratch` it writes nothing.',
+      'Only one run at a time can use a line or a server. `server` sends every kind of request that a client may send, from this machine; without `scratch` it writes nothing.',
     schema: {
       querystring: z.strictObject({
         kind: z.literal('scenario').optional().describe('The body is the scenario itself, as JSON or YAML.'),
@@ -127,7 +127,7 @@ export const RUN_COMMANDS = {
     sent: section({ failure: text('a reason').optional() }),
     summary: 'Stop a run',
     description:
-      'When the answer comes, its faults are removed, its lines are free, and values written by a server test are restored. Its findings stay readable.',
+      'The answer comes once the faults of the run are removed, its lines are free, and values written by a server test are restored. Its findings stay readable.',
     schema: {
       querystring: z.strictObject({
         failure: z
@@ -136,7 +136,7 @@ export const RUN_COMMANDS = {
           .max(4096)
           .optional()
           .describe(
-            'Why the running step, check or move failed, for example because the client program ended. Without it, the running step is undecided.',
+            'Why the running step, check or move failed, for example because the client program exited. Without it, the running step is undecided.',
           ),
       }),
     },

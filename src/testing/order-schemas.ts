@@ -56,7 +56,7 @@ export const clientOrderSchema = section({
   observer: section({ register: text('a value, such as meter.setpoint') })
     .optional()
     .describe(
-      'The register to which the client writes the value that it has read, such as `meter.setpoint` or `meter.holding.100`. It shows which replies the client has accepted.',
+      'The register to which the client writes the value it has read, such as `meter.setpoint` or `meter.holding.100`. It shows which replies the client accepted.',
     ),
 });
 
@@ -75,7 +75,7 @@ export const serverOrderSchema = section({
   real: realTargetSchema
     .optional()
     .describe(
-      'The server, as `real` of a device names it: a port that `GET /api/v1/ports` lists, or a host that `api.mayReach` lists.',
+      'The server, written like `real` of a device: a port that `GET /api/v1/ports` lists, or a host that `api.mayReach` lists.',
     ),
   unit: wholeNumber(0, 255, 'a unit identifier')
     .optional()
@@ -86,7 +86,7 @@ export const serverOrderSchema = section({
   pause: duration(0, LONGEST_PAUSE_MS).optional().describe('Silence before each request (default: 20ms).'),
   idle: duration(0, LONGEST_PAUSE_MS)
     .optional()
-    .describe('Pause for the check of an idle server (default: 3s).'),
+    .describe('Idle time before the check `idle-request` reads (default: 3s).'),
   timeout: duration(1, LONGEST_PAUSE_MS)
     .optional()
     .describe('Longest wait for a reply (default: derived from the replies, at most 5s).'),
@@ -105,11 +105,11 @@ export const serverOrderSchema = section({
     ),
   broadcast: flag
     .optional()
-    .describe('Whether broadcasts may be sent, which reach all servers on the bus (default: false).'),
+    .describe('Whether broadcasts, which reach all servers on the bus, may be sent (default: false).'),
   map: text('the name of a device')
     .optional()
     .describe(
-      'A device of this simulator whose registers describe those of the server; the first 5,000 values of each table are compared.',
+      'A device of this simulator that has the register map of the server; the first 5,000 values of each table are compared.',
     ),
   claims: claimsSchema
     .optional()
@@ -133,7 +133,7 @@ export const fuzzOrderSchema = section({
     .describe('Random seed: the same seed gives the same moves (default: random).'),
   moves: wholeNumber(1, MOST_TRIED, 'a number of moves')
     .optional()
-    .describe('Maximum number of moves (default: as many as fit into the time).'),
+    .describe('Maximum number of moves (default: limited only by the time).'),
   except: bounded(z.array(text('a kind of move')), MOST_NAMED_OF_FUZZ)
     .optional()
     .describe(

@@ -562,7 +562,7 @@ describe('a value whose signal needs others', () => {
       return { valueAt: () => (opened === track ? 77 : 0) };
     };
     expect(started(start, { openTrack: () => track }).read('holding', 0, 1)).toEqual([77]);
-    expect(() => started(start)).toThrow('a signal that plays a recording was placed without one');
+    expect(() => started(start)).toThrow('a playback signal was placed without a recording');
   });
 });
 

@@ -108,7 +108,7 @@ describe('a recording in a CSV file', () => {
     ['time,v\n0,1e999\n', /line 2: expected a number/],
     ['time,v\nnoon,1\n', /line 2: expected a time in seconds/],
     ['time,v\n2024-99-99,1\n', /line 2: expected a time in seconds/],
-    ['time,v\n0,1\n2,1\n1,1\n', /line 4: expected a time that is not before/],
+    ['time,v\n0,1\n2,1\n1,1\n', /line 4: expected a time no earlier/],
     ['time,v\n0,1\n2', /line 3: expected a number, got ""/],
     [`time,v\n${'9'.repeat(70_000)}`, /line 2: expected at most 65536 bytes/],
   ])('is refused for %j', (text, message) => {

@@ -68,7 +68,7 @@ export function applyFaults(
           budget: new Budget(context.startTime),
         });
       const untried = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0) - outcome.acted.length;
-      const notAchieved = `too much work for one reply: faults that did not act, from this one on: ${untried}`;
+      const notAchieved = `too much work for one reply: faults that did not act, counted from this one: ${untried}`;
       if (untried > 0) outcome.acted.push({ rule: rule.name, kind: fault.kind, notAchieved });
       return outcome;
     }

@@ -190,10 +190,10 @@ export function whyNot(of: keyof Size): string {
 }
 
 const ALLOWED: Readonly<Record<Excess['of'], string>> = {
-  bytes: `${MAX_REPLY_BYTES} bytes in a reply`,
-  ms: `${MAX_REPLY_MS} ms in a reply`,
-  pieces: `${MAX_REPLY_PIECES} pieces in a reply`,
-  work: `${MAX_WORK} units of work on a reply`,
+  bytes: `${MAX_REPLY_BYTES} bytes per reply`,
+  ms: `${MAX_REPLY_MS} ms per reply`,
+  pieces: `${MAX_REPLY_PIECES} pieces per reply`,
+  work: `${MAX_WORK} units of work per reply`,
 };
 
 /** Returns the message for a rule that exceeds a limit on a plain reply. */

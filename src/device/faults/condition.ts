@@ -19,13 +19,13 @@ export interface Window {
 
 /** The schemas of the keys of a window that `when` shares. */
 const windowShape = {
-  from: duration().describe('Start after this delay (default: now).').optional(),
+  from: duration().describe('Open the window after this delay (default: at once).').optional(),
   for: duration(1).describe('Duration (default: unlimited).').optional(),
 };
 
 const windowSchema = section({
   ...windowShape,
-  every: duration(1).describe('Open it again at this interval (default: open once).').optional(),
+  every: duration(1).describe('Reopen the window at this interval (default: open it once).').optional(),
 }).superRefine((window, context) => {
   const message = whyWrong(window);
   if (message) context.addIssue({ code: 'custom', path: ['every'], message });
@@ -126,7 +126,7 @@ const everyCondition = z.union(
     wholeNumber(1, UNLIMITED, 'a number of requests'),
     section(
       { not: wholeNumber(2, UNLIMITED, 'a number of requests') },
-      { not: 'All matches except every n-th.' },
+      { not: 'Every match except each n-th.' },
     ),
   ],
   { error: 'a number of requests, or {not: 3} for all except every third' },
@@ -178,7 +178,7 @@ export const conditionSchema = section({
     )
     .optional(),
   name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
-    .describe('Name of a value such as meter.voltage, or a list of names. Use it instead of an address.')
+    .describe('Name of a value such as meter.voltage, or a list of names. Use this instead of `address`.')
     .optional(),
   quantity: numbers(0, 0xffff, 'a quantity', '11-125')
     .describe('Quantity of registers or coils, a range such as 11-125, or a list.')
@@ -192,7 +192,7 @@ export const conditionSchema = section({
   pause: limits.describe('Silence on the line before the request: {below: 50ms} or {above: 30s}.').optional(),
   state: stateCondition
     .describe(
-      'The device is in this state, which another rule has set. {not: alive} matches while it is not.',
+      'The device is in this state, set by another rule. {not: alive} matches while it is in any other state.',
     )
     .optional(),
   after: wholeNumber(0, UNLIMITED, 'a number of requests').describe('Skip the first n matches.').optional(),

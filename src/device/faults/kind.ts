@@ -101,7 +101,7 @@ const LACKS: Readonly<Record<Ability, string>> = {
   crc: 'has no CRC',
   transaction: 'has no transaction identifiers',
   mbap: 'has no MBAP header',
-  stream: 'has no connection on which replies follow each other',
+  stream: 'has no connection that could carry two replies',
   turnaround: 'has no turnaround to cut short',
   characterTime: 'has no character times',
 };

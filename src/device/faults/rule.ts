@@ -73,7 +73,7 @@ export const ruleSection = section({
   enabled: flag.describe('`false` keeps the rule and switches it off (default: true).').optional(),
   when: conditionSchema
     .default({})
-    .describe('Which requests the rule applies to. A field that is left out matches every request.'),
+    .describe('Which requests the rule applies to. An omitted field matches every request.'),
   schedule: scheduleSchema
     .describe('Time windows. The rule acts while one of them is open (default: always).')
     .optional(),
@@ -91,7 +91,7 @@ export const ruleSection = section({
     },
   )
     .describe(
-      'Puts the device into a state once the rule has acted: `for` a time, or for a number of `requests` (default: until its power is switched or it is reset).',
+      'Puts the device into a state once the rule has acted: `for` a time, or for a number of `requests` (default: until the device is power-cycled or reset).',
     )
     .optional(),
   seed: wholeNumber(0, MAX_SEED, 'a seed')

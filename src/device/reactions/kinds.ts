@@ -17,7 +17,7 @@ import {
 
 import { REFUSALS } from './refusals.js';
 
-const LATCH = 'true, or how often the signal is checked, as in {every: 1s}';
+const LATCH = 'true, or the interval at which the signal is checked, as in {every: 1s}';
 
 /** How often the signal of a latch is checked unless the entry says otherwise, in ms. */
 const EVERY = 1000;
@@ -27,7 +27,7 @@ type Target = readonly [name: string, value: number | Expression];
 
 const MAX_STEPS = 100;
 
-const SET = 'names with numbers or expressions, as in {ready: 1, level: "setpoint / 2"}';
+const SET = 'numbers or expressions by name, as in {ready: 1, level: "setpoint / 2"}';
 const VALUE = 'a number, or an expression in quotes';
 
 const targets = z.unknown().transform((input, context): readonly Target[] => {
@@ -56,9 +56,9 @@ documentAs(targets, () =>
 
 /** The maximum number of values whose writes renew another one. */
 const MAX_RENEWING = 16;
-const OWN_NAMES = `a list of at most ${MAX_RENEWING} names of values of the same device`;
-const ownName = text('the name of a value of the same device').regex(/^[^.]+$/, {
-  error: 'a name of the same device, without a dot',
+const OWN_NAMES = `a list of at most ${MAX_RENEWING} names of values in the same device`;
+const ownName = text('the name of a value in the same device').regex(/^[^.]+$/, {
+  error: 'a name in the same device, without a dot',
 });
 
 const EFFECTS = {
@@ -66,7 +66,7 @@ const EFFECTS = {
     schema: duration(MIN_PERIOD, MAX_DELAY),
     doc: {
       entry: '`pulse: 500ms`',
-      effect: 'a coil that was set falls back after this time; setting it again restarts the time',
+      effect: 'a coil that was set falls back after this time; setting it again restarts the timer',
     },
     whyUnfit: (entry) =>
       unlessCoil(entry) ??
@@ -89,7 +89,7 @@ const EFFECTS = {
         z.literal(true, { error: LATCH }).transform(() => ({ every: EVERY })),
         section(
           { every: duration(MIN_PERIOD, MAX_DELAY) },
-          { every: 'How often its signal is checked, in ms.' },
+          { every: 'Interval at which the signal is checked, in ms.' },
         ),
       ],
       { error: LATCH },
@@ -121,16 +121,16 @@ const EFFECTS = {
         enabledBy: ownName.optional(),
       },
       {
-        after: 'How long it holds without a write, in ms.',
+        after: 'How long the value is kept without a write, in ms.',
         to: 'The value that it falls back to (default: the value in the file).',
-        renewedBy: 'Other values whose writes count as well, such as a heartbeat.',
+        renewedBy: 'Other values that, when written, also restart the timer, such as a heartbeat.',
         enabledBy: 'The value falls back only while this one is not 0.',
       },
     ),
     doc: {
       entry: '`fallsBack: {after: 60s, to: 6, renewedBy: [heartbeat], enabledBy: watchdog}`',
       effect:
-        'a watchdog: unless this value, or one of `renewedBy`, is written again within this time, it becomes `to` (default: the value in the file). It does not fall back while `enabledBy` is 0. A write to `enabledBy` or a start of the device also restarts the time',
+        'a watchdog: unless this value, or one of `renewedBy`, is written again within this time, it becomes `to` (default: the value in the file). It does not fall back while `enabledBy` is 0. A write to `enabledBy` or a start of the device also restarts the timer',
     },
     whyUnfit: (entry) =>
       unlessWritable(entry) ??
@@ -197,7 +197,7 @@ const EFFECTS = {
           { set: targets, after: duration(0, MAX_DELAY).default(0) },
           {
             set: 'Values by name, as in {ready: 1, level: "setpoint / 2"}.',
-            after: 'How long after the write, in ms.',
+            after: 'Delay after the write, in ms.',
           },
         ),
         {
@@ -209,7 +209,7 @@ const EFFECTS = {
     doc: {
       entry: '`onWrite: [{set: {ready: 1, level: "setpoint / 2"}, after: 2s}]`',
       effect:
-        'each write sets other values of the device, once the time `after` (default 0) has passed. An expression is computed when its value is set',
+        'each write also sets the values in `set`, after a delay of `after` (default 0). An expression is computed when its value is set',
     },
     whyUnfit: unlessWritable,
     uses: (steps) =>

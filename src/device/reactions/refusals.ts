@@ -7,7 +7,7 @@ import { reaction, unlessNumber, unlessWritable } from './reaction.js';
 
 const MAX_ALLOWED = 1000;
 
-const REGISTER = `the name of a value, or an address of the holding registers from 0 to ${ADDRESS_SPACE - 1}`;
+const REGISTER = `the name of a value, or a holding register address from 0 to ${ADDRESS_SPACE - 1}`;
 
 export const REFUSALS = {
   limits: reaction({
@@ -24,7 +24,7 @@ export const REFUSALS = {
       }),
     doc: {
       entry: '`limits: {min, max}`',
-      effect: 'a value below `min` or above `max` is refused with exception 03. Either may be left out',
+      effect: 'a value below `min` or above `max` is refused with exception 03. Either may be omitted',
     },
     whyUnfit: (entry) => unlessNumber(entry) ?? unlessWritable(entry),
     limits: (limits) => limits,
@@ -77,12 +77,12 @@ export const REFUSALS = {
         ),
         value: z.int({ error: 'a whole number' }),
       },
-      { register: 'A name, or an address of the holding registers.', value: 'What it must hold.' },
+      { register: 'A name, or a holding register address.', value: 'The value that it must contain.' },
     ),
     doc: {
       entry: '`password: {register, value}`',
       effect:
-        'a write is refused with exception 02 unless `register` (a name, or an address of the holding registers) holds `value`',
+        'a write is refused with exception 02 unless `register` (a name, or a holding register address) contains `value`',
     },
     whyUnfit: unlessWritable,
     uses: ({ register }) => [

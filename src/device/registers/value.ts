@@ -208,7 +208,7 @@ function parseString(input: unknown, cells: number): Result<Value> {
   if (typeof input !== 'string') return failure('text');
   const length = Buffer.byteLength(input);
   if (length > 2 * cells) {
-    return failure(`text of at most ${2 * cells} bytes (two to a register), got ${length}`);
+    return failure(`text of at most ${2 * cells} bytes (two per register), got ${length}`);
   }
   return success(input);
 }

@@ -167,7 +167,7 @@ export class RawConnection implements WireListener {
     // sending.
     if (this.#room === 0 && this.#wire.reset) {
       this.#wire.reset();
-      this.lost('the server does not stop sending');
+      this.lost('the server never stops sending');
     } else this.#news();
   }
 

@@ -435,9 +435,9 @@ export class ClientTest {
     if (blamed) this.#finish(blamed, sure('wrong', text, this.#client.log.newest().slice(-LAST_FRAMES)));
     for (const running of owed ? [owed.running, ...runs] : runs) this.#drop(running);
     this.#client.rules.removeAll();
-    if (blamed) return this.#startAgain('the client had ended');
+    if (blamed) return this.#startAgain('the client had exited');
     this.#isGone = true;
-    return { by: 'client', text: 'the client had ended' };
+    return { by: 'client', text: 'the client had exited' };
   }
 
   /**

@@ -259,7 +259,7 @@ export function findingOf(fuzzed: SeenFailure, number: number): Finding {
   const again = isShown(fuzzed) || plays.played < NEEDED ? '' : ', and not reproduced';
   const played = `${movesText(schedule, met)} (seen in ${playsText(plays)}${again})`;
   const how = isByItself(fuzzed)
-    ? `without any move (seen first after ${movesOf(schedule)})`
+    ? `without any move (first seen after ${movesOf(schedule)})`
     : `moves: ${played}`;
   return {
     id: String(number),
@@ -272,7 +272,7 @@ export function findingOf(fuzzed: SeenFailure, number: number): Finding {
     durationMs: Math.max(0, (frames.at(-1)?.at ?? 0) - (frames[0]?.at ?? 0)),
     about: {
       group: 'fuzz',
-      does: 'Disturbs the client with random moves, one after another, until it fails, then looks for the fewest and simplest moves that reproduce the failure.',
+      does: 'Disturbs the client with random moves until it fails, then looks for the fewest and simplest moves that reproduce the failure.',
       matters: 'Devices, adapters and networks cause such disturbances one after another.',
       rule: RULE,
       fix: 'Play the moves again with --replay, or run the scenario, until the client returns to its usual polls.',
@@ -316,7 +316,7 @@ function conclusionOf(seen: SeenFailure): string {
   const { failure, schedule, met, plays, without } = seen;
   const [first = ''] = failure.text.split('\n');
   if (without && isByItself(seen))
-    return `the client ${first} on its own: without any move, in ${playsText(without)}`;
+    return `the client ${first} on its own, without any move, in ${playsText(without)}`;
   const often = `in ${playsText(plays)}${isShown(seen) ? '' : ', so it was not reproduced'}`;
   return `the client ${first} after ${movesOf(schedule)}, ${often}: ${movesText(schedule, met)}`;
 }

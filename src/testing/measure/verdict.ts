@@ -42,7 +42,7 @@ function portRows({ port }: Measurements): string[] {
   const latency = {
     true: 'on, verified',
     false: 'the driver has no such setting',
-    undefined: "the driver can't be asked",
+    undefined: "unknown: the driver can't be queried",
   };
   return [
     name,
@@ -196,7 +196,7 @@ function praise({ own, turnaround, counters }: Measurements): string {
   if (counters.foreignFrames + counters.duplicates > 0) {
     return `frames were received, but none for the units of this line: ${advice}`;
   }
-  return `no problem found, but no client polled: ${advice}`;
+  return `no problem found, but no client sent requests: ${advice}`;
 }
 
 function restsOn({ count }: Percentiles): string {

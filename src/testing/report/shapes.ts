@@ -40,7 +40,7 @@ export const doingSchema = z
     number: z.number().optional().describe('Its number, counted from 1.'),
     of: z.number().optional().describe('How many there are; absent if that is not known.'),
     leftMs: ms.optional().describe('Time left, if it has a fixed duration.'),
-    moreMs: ms.optional().describe('Estimated time left for the run, as far as it is known.'),
+    moreMs: ms.optional().describe('Estimated time left for the run, if known.'),
     last: z
       .object({ text: z.string(), agoMs: ms })
       .optional()
@@ -159,7 +159,7 @@ export const scheduleSchema = bounded(
   z.array(
     section({
       after: wholeNumber(0, MOST_REQUESTS, 'a number of requests').describe(
-        'Number of requests of the client before the move begins.',
+        'Number of requests from the client before the move begins.',
       ),
       requests: wholeNumber(1, MOST_REQUESTS, 'a number of requests').describe(
         'Length of the move, in requests.',
@@ -214,7 +214,7 @@ const serverCheckShape = {
   grade: z
     .enum(['dangerous', 'met', 'seldom'])
     .optional()
-    .describe('How bad a violation is: `met` means that common clients notice it.'),
+    .describe('Severity of a violation: `met` means that common clients notice it.'),
   code: z
     .string()
     .optional()
@@ -227,7 +227,7 @@ const serverCheckShape = {
   seen: z
     .object({ times: z.number(), of: z.number() })
     .optional()
-    .describe('In how many cases it was seen, and in how many it could have been.'),
+    .describe('The number of cases in which it was seen, and the number in which it could have been.'),
   clause: z.string().describe('The clause of the specification.'),
 };
 
@@ -270,7 +270,7 @@ export const serverRun = {
       connections: z
         .object({ served: z.number(), next: z.enum(['refused', 'closed', 'evicts', 'untried']) })
         .optional()
-        .describe('Number of connections served at the same time, and the fate of the next one.'),
+        .describe('Number of connections served at the same time, and what happens to the next one.'),
     })
     .describe('The properties of the server that were found.'),
   counts: z.record(z.string(), z.number()).describe('Number of checks per verdict, as on the card.'),

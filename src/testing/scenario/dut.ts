@@ -135,7 +135,7 @@ export class Dut {
       said,
       dut.#gone,
       late,
-      giveUp.then(() => 'did not become ready in time, and the wait was stopped'),
+      giveUp.then(() => 'was not ready when the test was stopped'),
     ]);
     clearTimeout(timer);
     if (error === undefined) return { ok: true, dut };

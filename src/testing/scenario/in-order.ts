@@ -184,7 +184,7 @@ export class InOrder implements GoalWatch {
     const [first, last] = [this.matched[0] as Seen, this.matched.at(-1) as Seen];
     const spoilt = this.#spoilt?.seen;
     const took = durationText(Math.max(0, last.at - (spoilt?.at ?? this.#start.at)));
-    const since = `${took} after ${spoilt ? 'the spoilt request' : 'the step began'}`;
+    const since = `${took} after ${spoilt ? 'the disturbed request' : 'the step began'}`;
     const count = this.matched.length;
     const text =
       count === 1
@@ -225,7 +225,7 @@ export class InOrder implements GoalWatch {
     const spoilt = this.#spoilt?.seen;
     const since =
       spoilt &&
-      `, ${durationText(spoilt.at - at)} of which had passed at the spoilt request (frame ${spoilt.event.seq})`;
+      `, ${durationText(spoilt.at - at)} of which had passed when the disturbed request arrived (frame ${spoilt.event.seq})`;
     return `the ${durationText(whole)} of the step${since ?? ''}`;
   }
 
@@ -233,7 +233,7 @@ export class InOrder implements GoalWatch {
   #beforeText(): string {
     const before = this.#before;
     if (!before) return 'the beginning of the step';
-    const what = before === this.#spoilt?.seen ? 'the spoilt request' : 'the previous one';
+    const what = before === this.#spoilt?.seen ? 'the disturbed request' : 'the previous one';
     return `${what} (frame ${before.event.seq})`;
   }
 }

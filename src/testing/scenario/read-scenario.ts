@@ -139,9 +139,9 @@ function readExpected(
     if (source[key] !== undefined) at.key(key).wrong('belongs to a single expectation with `every`');
   }
   if (retry && !hasFault)
-    at.key('retry').wrong('expected a fault in this step: its request is the one retried');
+    at.key('retry').wrong('expected a fault in this step: `retry` is about the request that it disturbs');
   else if (same && index === 0 && !hasFault) {
-    at.key('same').wrong('expected a fault in this step, or an earlier expectation');
+    at.key('same').wrong('expected a fault in this step, or an expectation before this one');
   }
   if (retry && source.after !== undefined) at.key('after').wrong('belongs in `retry` here');
   const { after: soonest = 0, within = Number.POSITIVE_INFINITY } = retry ?? {};

@@ -118,7 +118,7 @@ export function whyMayBePoll(
   { spoilt, nextPoll, after, within, before, isFirst, isInterrupted }: RepeatedRequest,
 ): string | undefined {
   const gap = seen.at - spoilt.at;
-  const arrival = `frame ${seen.event.seq}, ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
+  const arrival = `frame ${seen.event.seq}, ${durationText(gap)} after the disturbed request (frame ${spoilt.event.seq})`;
   if (!nextPoll) {
     if (within !== Number.POSITIVE_INFINITY) return undefined;
     return `${arrival}, so it may be the next poll: the poll period is not known. Expect the poll five times in an earlier step, or give a bound, as in {retry: {within: 500ms}}`;
@@ -134,5 +134,5 @@ export function whyMayBePoll(
 /** Says what would have shown a retry. */
 function shownBy({ earliest }: NextPoll): string {
   const soon = earliest > 0 ? `A request within ${durationText(earliest)} is a retry; ` : '';
-  return `${soon}${soon === '' ? 'A' : 'a'} bound that excludes the next poll decides`;
+  return `${soon}${soon === '' ? 'A' : 'a'} bound that excludes the next poll would decide`;
 }

@@ -90,7 +90,7 @@ export function conclusionOf(serverTest: ServerTest): string {
     listed.filter(([first]) => gradeOf(first as ServerFinding) === wanted).length;
   const [bad, met] = [count('dangerous'), count('met')];
   if (bad > 0)
-    return 'Not fit for the field: wrong values or commands can get through, or the server can stop.';
+    return 'Not ready for the field: wrong values or commands can get through, or the server can stop.';
   const few = 2 * ran > findings.length ? undefined : ran === 1 ? 'the one check' : `the ${ran} checks`;
   const late = times?.lost ?? 0;
   const again = `${late === 1 ? 'One request was' : `${late} requests were`} answered only when sent again.`;

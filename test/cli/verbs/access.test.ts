@@ -49,7 +49,7 @@ describe('REST by certificate', () => {
       /the certificate file .*nowhere\.pem does not exist/,
     ],
     ['a key of another one', { key: 'ca.key' }, /the key in .*ca\.key does not belong to/],
-    ['no key', { key: 'server.pem' }, /the key file .*server\.pem has no private key in it, expected PEM/],
+    ['no key', { key: 'server.pem' }, /the key file .*server\.pem contains no private key, expected PEM/],
   ])('does not start with %s, and says so in one line', async (_, wrong: Partial<Identity>, message) => {
     const files = Object.fromEntries(
       Object.entries(wrong).map(([key, name]) => [key, certificates.path(name)]),
@@ -66,7 +66,7 @@ describe('REST beyond this machine', () => {
   it('without a token is refused, unless the file says insecure', async () => {
     const { code, stderr } = await run(['--config', newFile(setup({ host: '::' }))], newDirectory());
     expect(code).toBe(1);
-    expect(stderr).toContain('api.host: :: can be reached from other machines, which needs a token');
+    expect(stderr).toContain('api.host: :: can be reached from other machines, so a token is required');
     const program = await started({ host: '0.0.0.0', insecure: true });
     const { port } = new URL(program.restUrl());
     for (const host of ['127.0.0.1', ...ownAddresses()]) {

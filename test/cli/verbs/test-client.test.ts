@@ -69,7 +69,7 @@ describe.concurrent('modbus-sim test-client', () => {
   it('asks a register that the client writes as observer', async () => {
     const { code, stdout, stderr } = await testEcho('--observer-register', 'relay.seen');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
-    expect(stdout).toMatch(/the observer then showed "\d+", the value of the spoilt reply/);
+    expect(stdout).toMatch(/the observer then showed "\d+", the value in the disturbed reply/);
   });
 
   it('asks a command as observer', async () => {

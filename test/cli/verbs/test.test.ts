@@ -104,7 +104,7 @@ describe('modbus-sim test', () => {
     expect(code).toBe(1);
     // This client never asks again: what comes is its next poll.
     expect(stdout).toMatch(
-      /^inconclusive +1 asks again\n +expected +the same request again\n +received +.* after the spoilt request .* may be the next poll/m,
+      /^inconclusive +1 asks again\n +expected +the same request again\n +received +.* after the disturbed request .* may be the next poll/m,
     );
     expect(stdout).toMatch(
       /^fail +2 writes\n +expected +a request with function 6\n +received +none within the 1 s of the step; nearest was .*\n +when +\+/m,

@@ -37,12 +37,7 @@ const ROWS: Record<string, Row[]> = {
   ],
   pdu: [[[{ pdu: '41 ff' }], {}, [['0', message('01 41 ff')]]]],
   coalesce: [
-    [
-      [{ coalesce: true }],
-      {},
-      [['0', REPLY]],
-      'line bench has no connection on which replies follow each other',
-    ],
+    [[{ coalesce: true }], {}, [['0', REPLY]], 'line bench has no connection that could carry two replies'],
   ],
   split: [
     [
@@ -66,7 +61,7 @@ const ROWS: Record<string, Row[]> = {
       refused,
       [...EXCEPTION].map((character, i) => [i === 0 ? '0' : '2 ~', character]),
     ],
-    [[{ split: { at: 19, gap: 5 } }], {}, [['0', REPLY]], 'no frame with a byte 19'],
+    [[{ split: { at: 19, gap: 5 } }], {}, [['0', REPLY]], 'no frame with more than 19 bytes'],
   ],
   gap: [
     [
@@ -93,10 +88,10 @@ const ROWS: Record<string, Row[]> = {
     [[{ crc: 'zero' }], short, [['0', ':0103020102' + '00\r\n']]],
     [[{ crc: 'swap' }], short, [['0', ':0103020102' + '7F\r\n']]],
     [[{ crc: 0x1234 }], short, [['0', ':0103020102' + '34\r\n']]],
-    [[{ crc: 0x12f7 }], short, [['0', ':0103020102' + 'F7\r\n']], 'no frame whose CRC could be changed'],
-    [[{ crc: 'swap' }], {}, [['0', REPLY]], 'no frame whose CRC could be changed'],
-    [[{ truncate: 3 }, { crc: 'zero' }], {}, [['0', ':01']], 'no frame whose CRC could be changed'],
-    [[{ crc: 'zero' }], silent, [], 'no frame whose CRC could be changed'],
+    [[{ crc: 0x12f7 }], short, [['0', ':0103020102' + 'F7\r\n']], 'no frame with a CRC to change'],
+    [[{ crc: 'swap' }], {}, [['0', REPLY]], 'no frame with a CRC to change'],
+    [[{ truncate: 3 }, { crc: 'zero' }], {}, [['0', ':01']], 'no frame with a CRC to change'],
+    [[{ crc: 'zero' }], silent, [], 'no frame with a CRC to change'],
   ],
   truncate: [
     [[{ truncate: 4 }], {}, [['0', ':010']]],

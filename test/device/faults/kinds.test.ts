@@ -82,12 +82,7 @@ const ROWS: Record<string, Row[]> = {
     ],
     [[{ coalesce: true }, { silence: true }, { noise: '00' }], tcp, ['0 00']],
     [[{ coalesce: true }], { ...tcp, ...silent }, ['silence'], 'no reply to hold back'],
-    [
-      [{ coalesce: true }],
-      {},
-      [`0 ${REPLY}`],
-      'line bench has no connection on which replies follow each other',
-    ],
+    [[{ coalesce: true }], {}, [`0 ${REPLY}`], 'line bench has no connection that could carry two replies'],
   ],
   split: [
     [[{ split: { at: 3, gap: 5 } }], {}, [`0 ${REPLY.slice(0, 6)}`, `5 ~${REPLY.slice(6)}`]],
@@ -103,15 +98,15 @@ const ROWS: Record<string, Row[]> = {
       ['0 01', '2 ~83', '2 ~02', `2 ~${EXCEPTION.slice(6, 8)}`, `2 ~${EXCEPTION.slice(8)}`],
     ],
     [[{ split: { at: 8, gap: 5 } }], {}, [`0 ${REPLY.slice(0, 16)}`, `5 ~${REPLY.slice(16)}`]],
-    [[{ split: { at: 9, gap: 5 } }], {}, [`0 ${REPLY}`], 'no frame with a byte 9'],
+    [[{ split: { at: 9, gap: 5 } }], {}, [`0 ${REPLY}`], 'no frame with more than 9 bytes'],
     [[{ junk: 1 }, { split: { at: 'each', gap: 5 } }], {}, ['0 28'], 'no frame to split'],
     [[{ junk: 1 }, { split: { at: 'middle', gap: 5 } }], {}, ['0 28'], 'no frame to split'],
     [[{ split: { at: 'each', gap: 5 } }], silent, ['silence'], 'no frame to split'],
   ],
   gap: [
     [[{ gap: { after: 3, characters: 2.5 } }], {}, [`0 ${REPLY.slice(0, 6)}`, `5 ~${REPLY.slice(6)}`]],
-    [[{ gap: { after: 9, characters: 2 } }], {}, [`0 ${REPLY}`], 'no frame with a byte 9'],
-    [[{ gap: { after: 1, characters: 2 } }], silent, ['silence'], 'no frame with a byte 1'],
+    [[{ gap: { after: 9, characters: 2 } }], {}, [`0 ${REPLY}`], 'no frame with more than 9 bytes'],
+    [[{ gap: { after: 1, characters: 2 } }], silent, ['silence'], 'no frame with more than 1 bytes'],
     [[{ gap: { after: 1, characters: 2 } }], tcp, [`0 ${TCP_REPLY}`], 'line bench has no character times'],
   ],
   change: [
@@ -124,7 +119,7 @@ const ROWS: Record<string, Row[]> = {
       [{ change: { percent: 100, probability: 0 } }],
       {},
       [`0 ${REPLY}`],
-      'left unaltered this time, because of its probability',
+      'not altered this time: its probability is below 1',
     ],
     [[{ change: 0 }], {}, [`0 ${REPLY}`], 'no data to change'],
     [[{ change: 100 }], refused, [`0 ${EXCEPTION}`], 'no data to change'],
@@ -144,9 +139,9 @@ const ROWS: Record<string, Row[]> = {
     [[{ crc: 'zero' }], {}, [`0 ${BODY}0000`]],
     [[{ crc: 'swap' }], {}, [`0 ${BODY}3c5b`]],
     [[{ crc: 0x1234 }], {}, [`0 ${BODY}3412`]],
-    [[{ crc: 0x3c5b }], {}, [`0 ${REPLY}`], 'no frame whose CRC could be changed'],
-    [[{ truncate: 1 }, { crc: 'zero' }], {}, ['0 01'], 'no frame whose CRC could be changed'],
-    [[{ crc: 'zero' }], silent, ['silence'], 'no frame whose CRC could be changed'],
+    [[{ crc: 0x3c5b }], {}, [`0 ${REPLY}`], 'no frame with a CRC to change'],
+    [[{ truncate: 1 }, { crc: 'zero' }], {}, ['0 01'], 'no frame with a CRC to change'],
+    [[{ crc: 'zero' }], silent, ['silence'], 'no frame with a CRC to change'],
     [[{ crc: 'zero' }], tcp, [`0 ${TCP_REPLY}`], 'line bench has no CRC'],
   ],
   truncate: [
@@ -241,13 +236,13 @@ const ROWS: Record<string, Row[]> = {
       [{ transaction: 0x1234 }],
       tcp,
       [`0 ${TCP_REPLY}`],
-      'no frame whose transaction identifier would change',
+      'no frame with a transaction identifier that would change',
     ],
     [
       [{ transaction: 1 }],
       { ...tcp, ...silent },
       ['silence'],
-      'no frame whose transaction identifier would change',
+      'no frame with a transaction identifier that would change',
     ],
     [[{ transaction: 1 }], {}, [`0 ${REPLY}`], 'line bench has no transaction identifiers'],
   ],
@@ -258,18 +253,18 @@ const ROWS: Record<string, Row[]> = {
     [[{ extend: '00' }, { mbap: { length: '+1' } }], tcp, ['0 123400000008' + '0103040102030400']],
     // A field that is changed later makes the header anew.
     [[{ mbap: { length: '+1' } }, { unit: 2 }], tcp, ['0 123400000007' + '02030401020304']],
-    [[{ mbap: { length: 7 } }], tcp, [`0 ${TCP_REPLY}`], 'no frame whose MBAP header would change'],
+    [[{ mbap: { length: 7 } }], tcp, [`0 ${TCP_REPLY}`], 'no frame with an MBAP header that would change'],
     [
       [{ truncate: 5 }, { mbap: { length: 1 } }],
       tcp,
       ['0 1234000000'],
-      'no frame whose MBAP header would change',
+      'no frame with an MBAP header that would change',
     ],
     [
       [{ mbap: { length: 1 } }],
       { ...tcp, ...silent },
       ['silence'],
-      'no frame whose MBAP header would change',
+      'no frame with an MBAP header that would change',
     ],
     [[{ mbap: { length: 1 } }], {}, [`0 ${REPLY}`], 'line bench has no MBAP header'],
   ],
@@ -465,7 +460,7 @@ describe('faults of one rule act in their order', () => {
       [{ truncate: 5 }, { mbap: { length: 1 } }],
       tcp,
       ['0 1234000000'],
-      'no frame whose MBAP header would change',
+      'no frame with an MBAP header that would change',
     ],
     [[{ truncate: 6 }, { mbap: { length: 1 } }], tcp, ['0 123400000001']],
     [[{ truncate: 0 }, { coalesce: true }], tcp, [], 'no reply to hold back'],
@@ -551,66 +546,60 @@ describe('a reply of more than 64 KiB, an hour or 4096 pieces', () => {
   });
 
   it.each([
-    [[{ junk: 65_537 }], 'expected at most 65536 bytes in a reply, got up to 65537'],
-    [[{ noise: 65_024 }], 'expected at most 65536 bytes in a reply, got up to 65537'],
-    [[{ extend: 65_024 }], 'expected at most 65536 bytes in a reply, got up to 65537'],
+    [[{ junk: 65_537 }], 'expected at most 65536 bytes per reply, got up to 65537'],
+    [[{ noise: 65_024 }], 'expected at most 65536 bytes per reply, got up to 65537'],
+    [[{ extend: 65_024 }], 'expected at most 65536 bytes per reply, got up to 65537'],
     [
       [{ junk: 32_769 }, { duplicate: { times: 1 } }],
-      'expected at most 65536 bytes in a reply, got up to 65538',
+      'expected at most 65536 bytes per reply, got up to 65538',
     ],
-    [[{ duplicate: { times: 127 } }], 'expected at most 65536 bytes in a reply, got up to 65664'],
-    [[{ delay: HOUR + 1 }], 'expected at most 3600000 ms in a reply, got up to 3600001'],
-    [[{ delay: { ms: HOUR, jitter: 1 } }], 'expected at most 3600000 ms in a reply, got up to 3600001'],
-    [[{ delay: HOUR }, { break: 1 }], 'expected at most 3600000 ms in a reply, got up to 3600001'],
-    [[{ split: { at: 'each', gap: 7032 } }], 'expected at most 3600000 ms in a reply, got up to 3600384'],
+    [[{ duplicate: { times: 127 } }], 'expected at most 65536 bytes per reply, got up to 65664'],
+    [[{ delay: HOUR + 1 }], 'expected at most 3600000 ms per reply, got up to 3600001'],
+    [[{ delay: { ms: HOUR, jitter: 1 } }], 'expected at most 3600000 ms per reply, got up to 3600001'],
+    [[{ delay: HOUR }, { break: 1 }], 'expected at most 3600000 ms per reply, got up to 3600001'],
+    [[{ split: { at: 'each', gap: 7032 } }], 'expected at most 3600000 ms per reply, got up to 3600384'],
     [
       [{ duplicate: { times: 100, gap: 36_001 } }],
-      'expected at most 3600000 ms in a reply, got up to 3600100',
+      'expected at most 3600000 ms per reply, got up to 3600100',
     ],
     // At 50 baud a character of 12 bits takes 240 ms.
-    [
-      [{ gap: { after: 1, characters: 15_001 } }],
-      'expected at most 3600000 ms in a reply, got up to 3600240',
-    ],
+    [[{ gap: { after: 1, characters: 15_001 } }], 'expected at most 3600000 ms per reply, got up to 3600240'],
     [
       [{ delay: HOUR / 2 }, { split: { at: 1, gap: HOUR / 4 } }, { duplicate: { times: 2 } }],
-      'expected at most 3600000 ms in a reply, got up to 4500000',
+      'expected at most 3600000 ms per reply, got up to 4500000',
     ],
-    [[{ junk: 65_536 }, { echo: true }], 'expected at most 65536 bytes in a reply, got up to 66049'],
+    [[{ junk: 65_536 }, { echo: true }], 'expected at most 65536 bytes per reply, got up to 66049'],
     // What acts on every frame counts for every copy.
     [
       [{ junk: 1 }, { duplicate: { times: 999 } }, { noise: 100 }],
-      'expected at most 65536 bytes in a reply, got up to 101000',
+      'expected at most 65536 bytes per reply, got up to 101000',
     ],
     [
       [{ junk: 1 }, { duplicate: { times: 999 } }, { extend: 100 }],
-      'expected at most 65536 bytes in a reply, got up to 101000',
+      'expected at most 65536 bytes per reply, got up to 101000',
     ],
     [
       [{ duplicate: { times: 99 } }, { split: { at: 1, gap: 40_000 } }],
-      'expected at most 3600000 ms in a reply, got up to 4000000',
+      'expected at most 3600000 ms per reply, got up to 4000000',
     ],
     [
       [{ duplicate: { times: 99 } }, { gap: { after: 1, characters: 200 } }],
-      'expected at most 3600000 ms in a reply, got up to 4800000',
+      'expected at most 3600000 ms per reply, got up to 4800000',
     ],
     [
       [{ duplicate: { times: 9 } }, { duplicate: { times: 9, gap: 40_001 } }],
-      'expected at most 3600000 ms in a reply, got up to 3600090',
+      'expected at most 3600000 ms per reply, got up to 3600090',
     ],
     // More pieces than a transport should have to do.
     [
       [{ extend: 4000 }, { split: { at: 'each', gap: 0 } }],
-      'expected at most 4096 pieces in a reply, got up to 4513',
+      'expected at most 4096 pieces per reply, got up to 4513',
     ],
-    [
-      [{ junk: 1 }, { duplicate: { times: 4096 } }],
-      'expected at most 4096 pieces in a reply, got up to 4097',
-    ],
+    [[{ junk: 1 }, { duplicate: { times: 4096 } }], 'expected at most 4096 pieces per reply, got up to 4097'],
     // A frame that takes the place of a short one may be longer.
     [
       [{ junk: 1 }, { stale: true }, { duplicate: { times: 999 } }],
-      'expected at most 65536 bytes in a reply, got up to 513000',
+      'expected at most 65536 bytes per reply, got up to 513000',
     ],
   ])('is refused: %j', (faults, message) => {
     expect(tooMuch(faults)).toEqual([`do: ${message}`]);
@@ -623,7 +612,7 @@ describe('a reply of more than 64 KiB, an hour or 4096 pieces', () => {
     [Array(64).fill({ corrupt: 2048 })],
   ])('is refused for the work: %j', (faults) => {
     expect(tooMuch(faults)).toEqual([
-      expect.stringMatching(/^do: expected at most \d+ units of work on a reply, got up to \d+$/),
+      expect.stringMatching(/^do: expected at most \d+ units of work per reply, got up to \d+$/),
     ]);
   });
 

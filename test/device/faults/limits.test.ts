@@ -14,7 +14,7 @@ import { PARAMETERS, rtu, ruleOf, shown } from './plans.js';
 
 const HOUR = 3_600_000;
 const MAX_PIECES = 4096;
-const UNTRIED = /^too much work for one reply: faults that did not act, from this one on: (\d+)$/;
+const UNTRIED = /^too much work for one reply: faults that did not act, counted from this one: (\d+)$/;
 const KIB_64 = 65_536;
 const TOO_LONG = 'the reply would be longer than 64 KiB';
 const TOO_MANY = 'the reply would have more than 4096 pieces';
@@ -350,7 +350,7 @@ describe('the work of faults on one reply has an end', () => {
     expect(acted.length).toBeLessThan(long.length);
     expect(acted.at(-1)).toMatchObject({
       kind: 'unit',
-      notAchieved: `too much work for one reply: faults that did not act, from this one on: ${long.length + 1 - acted.length}`,
+      notAchieved: `too much work for one reply: faults that did not act, counted from this one: ${long.length + 1 - acted.length}`,
     });
     expect(ruled([long], RTU).acted).toHaveLength(long.length);
   });

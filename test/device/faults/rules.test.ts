@@ -547,7 +547,10 @@ describe('a rule that is not right', () => {
       [{ split: { at: 'end', gap: 1 } }],
       'do[0].split.at: expected a byte index, "middle" or "each", got "end"',
     ],
-    [[{ change: 101 }], 'do[0].change: expected percent from 0 to 100, or {percent, probability}, got 101'],
+    [
+      [{ change: 101 }],
+      'do[0].change: expected a percentage from 0 to 100, or {percent, probability}, got 101',
+    ],
     [
       [{ change: { percent: 101, probability: 1 } }],
       'do[0].change.percent: expected percent from 0 to 100, got 101',
@@ -617,12 +620,12 @@ describe('a rule that is not right', () => {
     // No reply may come before the one that is late: then what the faults before have made is longer.
     [
       [{ junk: 65_536 }, { stale: true }, { duplicate: { times: 1 } }],
-      'do: expected at most 65536 bytes in a reply, got up to 131072',
+      'do: expected at most 65536 bytes per reply, got up to 131072',
     ],
     // The longest reply is one of ASCII, which has no CRC.
     [
       [{ crc: 'zero' }, { duplicate: { times: 150 } }],
-      'do: expected at most 65536 bytes in a reply, got up to 77463',
+      'do: expected at most 65536 bytes per reply, got up to 77463',
     ],
   ])('do %j', (faults, message) => {
     const found = mistakes({ name: 'tested', do: faults });

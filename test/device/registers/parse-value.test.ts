@@ -170,7 +170,7 @@ describe('a value from a file or a request', () => {
       'a whole number from -9223372036854775808 to 9223372036854775807 (int64, as text beyond 2^53)',
     ],
     ['float32', 'x', 'a number (float32)'],
-    ['string', 'ABCDE', 'text of at most 4 bytes (two to a register), got 5'],
+    ['string', 'ABCDE', 'text of at most 4 bytes (two per register), got 5'],
     ['string', 5, 'text'],
   ])('that %s can not hold is answered with what was expected: %j', (type, input, expected) => {
     expect(parseValue(type, input, cellsOf(type))).toEqual({ ok: false, error: expected });

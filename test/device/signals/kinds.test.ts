@@ -278,9 +278,9 @@ describe('recorded', () => {
 
   it.each([
     ['', '"" is not a time with a value'],
-    ['1 5', '"1 5" is not a value from 0 on'],
-    ['0', '"0" is not a value from 0 on'],
-    ['0 5, 0 6', '"0 6" is not after the time before it'],
+    ['1 5', '"1 5" is not time 0 with a value'],
+    ['0', '"0" is not time 0 with a value'],
+    ['0 5, 0 6', '"0 6" is not later than the time before it'],
     ['0 5, 3, 4 6', '"4 6" is not a time with a value'],
     ['0 5, 1 x', '"1 x" is not a time with a value'],
     ['0 5, 1 1e999', '"1 1e999" is not a time with a value'],
@@ -348,7 +348,7 @@ describe('a list of steps', () => {
     expect(steps(10_000)).toEqual([]);
     expect(steps(10_001)).toEqual([
       expect.stringMatching(
-        /^steps: expected at most 10000 steps; put a longer list into a file, for playback/,
+        /^steps: expected at most 10000 steps; put a longer list into a file and use playback/,
       ),
     ]);
   });

@@ -12,7 +12,7 @@ describe('a value that comes by MQTT', () => {
   it('is what it starts with until something comes, and then the newest number times its scale', () => {
     const signal = started({ mqtt: { topic, scale: 0.1, start: 7 } });
     expect(signal.valueAt(0)).toBe(7);
-    expect(signal.trouble?.()).toBe('nothing has come on the topic plant/power');
+    expect(signal.trouble?.()).toBe('nothing has arrived on the topic plant/power');
     signal.inlet?.take(250, 1000);
     expect(signal.valueAt(0)).toBe(25);
     expect(signal.trouble?.()).toBeUndefined();

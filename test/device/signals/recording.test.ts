@@ -73,12 +73,16 @@ describe('a recording', () => {
 
   it.each([
     ['time,v\n0,1\n1,high\n', 3, 'expected a number, got "high"'],
-    ['time,v\n0,1\n\n1,1\n0.5,1\n7,1', 5, 'expected a time that is not before the one in the line above'],
+    ['time,v\n0,1\n\n1,1\n0.5,1\n7,1', 5, 'expected a time no earlier than the one in the line above'],
     ['time,v\n0,1\n1', 3, 'expected a number, got ""'],
-    ['time,v\n', 1, 'expected rows of data after the line with the names'],
-    ['', 0, 'expected rows of data after the line with the names'],
+    ['time,v\n', 1, 'expected rows of data after the line with the column names'],
+    ['', 0, 'expected rows of data after the line with the column names'],
     ['time,w\n0,1\n', 1, 'unknown column "v"'],
-    ['time,v\nnoon,1\n', 2, 'expected a time in seconds or such as 2024-12-31T23:59:59Z, got "noon"'],
+    [
+      'time,v\nnoon,1\n',
+      2,
+      'expected a time in seconds or in ISO 8601, such as 2024-12-31T23:59:59Z, got "noon"',
+    ],
   ])('%j is refused at line %d', (wrong, line, message) => {
     for (const size of [1, 1000]) {
       expect(scanned(wrong, size)).toMatchObject({

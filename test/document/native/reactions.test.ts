@@ -68,14 +68,17 @@ describe('reactions in a native file', () => {
     ],
     [
       { holding: 'fallsBack: {after: 1s, enabledBy: other.name}' },
-      `${HOLDING}.fallsBack.enabledBy: expected a name of the same device, without a dot`,
+      `${HOLDING}.fallsBack.enabledBy: expected a name in the same device, without a dot`,
     ],
     [{ holding: 'pulse: 1s' }, `${HOLDING}.pulse: expected a coil, got an entry of holding`],
     [
       { coil: 'pulse: 1s, signal: {expression: t > 1}' },
       `${COIL}.pulse: can't be used with signal: a pulse starts with a write`,
     ],
-    [{ coil: 'latch: false' }, `${COIL}.latch: expected true, or how often the signal is checked`],
+    [
+      { coil: 'latch: false' },
+      `${COIL}.latch: expected true, or the interval at which the signal is checked`,
+    ],
     [{ holding: 'latch: true' }, `${HOLDING}.latch: expected a coil, got an entry of holding`],
     [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: can't be used with follows`],
     [{ holding: 'busyFor: soon' }, `${HOLDING}.busyFor: expected a number of milliseconds from 1`],
@@ -97,10 +100,16 @@ describe('reactions in a native file', () => {
     [{ holding: 'onWrite: {set: {b: 1}}' }, `${HOLDING}.onWrite: expected a list of changes`],
     [
       { holding: 'onWrite: [{after: 1s}]' },
-      `${HOLDING}.onWrite[0].set: missing, expected names with numbers`,
+      `${HOLDING}.onWrite[0].set: missing, expected numbers or expressions by name`,
     ],
-    [{ holding: 'onWrite: [{set: [b]}]' }, `${HOLDING}.onWrite[0].set: expected names with numbers`],
-    [{ holding: 'onWrite: [{set: {}}]' }, `${HOLDING}.onWrite[0].set: expected names with numbers`],
+    [
+      { holding: 'onWrite: [{set: [b]}]' },
+      `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`,
+    ],
+    [
+      { holding: 'onWrite: [{set: {}}]' },
+      `${HOLDING}.onWrite[0].set: expected numbers or expressions by name`,
+    ],
     [{ holding: 'onWrite: [{set: {c: 1}}]' }, `${HOLDING}.onWrite[0].set.c: unknown name "c"`],
     [
       { holding: 'onWrite: [{set: {__proto__: 1}}]' },
@@ -123,11 +132,11 @@ describe('reactions in a native file', () => {
     [{ holding: 'onWrite: [{set: {label: 1}}]' }, `${HOLDING}.onWrite[0].set.label: label is text`],
     [
       { holding: 'onWrite: [{set: {other.level: 1}}]' },
-      `${HOLDING}.onWrite[0].set["other.level"]: expected a name of the same`,
+      `${HOLDING}.onWrite[0].set["other.level"]: expected a name in the same`,
     ],
     [
       { holding: 'onWrite: [{set: {wave: 1}}]' },
-      `${HOLDING}.onWrite[0].set.wave: wave is moved by its signal`,
+      `${HOLDING}.onWrite[0].set.wave: the signal of wave would overwrite it`,
     ],
     [{ holding: 'onWrite: [{set: {a: a + 1}}]' }, `${HOLDING}.onWrite: sets itself: a -> a`],
     [
@@ -143,7 +152,7 @@ describe('reactions in a native file', () => {
     ],
     [
       { holding: 'follows: {name: wave}' },
-      `${HOLDING}.follows: wave is moved by steps, expected a value that is written`,
+      `${HOLDING}.follows: wave is computed by steps, expected a value that is written`,
     ],
     [{ holding: 'follows: {name: label}' }, `${HOLDING}.follows: label is text, expected a number`],
     [

@@ -152,7 +152,7 @@ describe('a client whose program crashes', () => {
     clientTest.clientEnded(HOW);
     const report = await untilOver(bench.clock, over);
     expect(report.verdict).toBe('error');
-    expect(report.conclusions[0]).toBe(`The client ended before its first request: ${HOW}`);
+    expect(report.conclusions[0]).toBe(`The client exited before its first request: ${HOW}`);
     expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
   });
 

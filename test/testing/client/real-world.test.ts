@@ -18,13 +18,14 @@ describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
     });
     expect(finding('real-world.busy-every-other')).toMatchObject({ verdict: 'pass' });
     expect(finding('real-world.busy-every-other').summary).toMatch(
-      /^retried after \d of \d requests \(\d with exception 6, \d without a reply\), and polled as before/,
+      /^retried after \d of \d requests \(\d with exception 6, \d without a reply\), and then polled as before/,
     );
     const open = {
       'few-registers': /^it never acted on any of the \d+ requests in/,
       'map-off-by-one': /valid, but with values of other registers, which no client can detect/,
-      'only-function-6': /^does not fit: it affects writes, but the client only reads$/,
-      sleeps: /^does not fit: it needs 30 s without a request, but the client was silent for at most \d+ ms$/,
+      'only-function-6': /^does not apply: it affects writes, but the client only reads$/,
+      sleeps:
+        /^does not apply: it needs 30 s without a request, but the client was silent for at most \d+ ms$/,
     };
     for (const [id, summary] of Object.entries(open)) {
       expect(finding(`real-world.${id}`)).toMatchObject({ verdict: 'inconclusive' });
@@ -126,10 +127,10 @@ describe('the real world', () => {
     const { report } = await testModelClient({ on: 'serial', checks });
     expect(report.findings.map(({ verdict }) => verdict)).toEqual(checks.map(() => 'inconclusive'));
     expect(report.findings.map(({ summary }) => summary).sort()).toEqual([
-      'does not fit: it affects connections, and line bus has none',
-      'does not fit: it takes effect only 1320 min after it starts',
-      'does not fit: line bus has no connection to close',
-      'does not fit: line bus has no transaction identifiers',
+      'does not apply: it affects connections, and line bus has none',
+      'does not apply: it takes effect only 1320 min after it starts',
+      'does not apply: line bus has no connection to close',
+      'does not apply: line bus has no transaction identifiers',
     ]);
   });
 

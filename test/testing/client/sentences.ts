@@ -155,7 +155,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /connected ([\d.]+) ms after the line was open again/,
+    /connected ([\d.]+) ms after the line was reopened/,
     (shown, ms = -1) => {
       const came = events(shown, 'client').at(-1)?.at ?? 0;
       const opened = shown.log.othersAfter(0).findLast((each) => each.kind === 'line' && each.at <= came);
@@ -207,7 +207,7 @@ const CLAIMS: readonly Claim[] = [
     ({ own }) => own.at(-1)?.next === undefined,
   ],
   [
-    /sent no request for (\d+) s after the line was open again/,
+    /sent no request for (\d+) s after the line was reopened/,
     ({ log }) => {
       const opened = log.othersAfter(0).findLast(({ kind }) => kind === 'line');
       return opened !== undefined && log.after(opened.seq).length === 0;
@@ -228,7 +228,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /waits (\d+) ± ([\d.]+) ms for a reply \((\d+) delays show it\)/,
+    /waits (\d+) ± ([\d.]+) ms for a reply \(measured with (\d+) delays\)/,
     ({ report: { found } }, value = 0, plusMinus = 0) =>
       near(found?.timeoutMs?.value ?? 0, value) && near(found?.timeoutMs?.plusMinus ?? 0, plusMinus),
   ],

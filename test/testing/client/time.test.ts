@@ -83,7 +83,7 @@ it('says what would tell repetitions from polls where they look alike', async ()
   const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;
   const { finding } = await testModelClient({ habits, checks: ['retries'] });
   expect(finding('retries').summary).toMatch(
-    /a different poll period or time-out of the client would separate them$/,
+    /a different poll period or time-out of the client would tell them apart$/,
   );
 });
 

@@ -151,7 +151,7 @@ it('does not blame the moves for what happens without any', async () => {
   };
   const { verdict, conclusions } = await fuzzModel({ on: 'tcp', habits: {}, trap }, { mostMoves: 200 });
   expect(verdict, conclusions.join(' ')).toBe('fail');
-  expect(conclusions.at(-1)).toMatch(/^The client .* on its own: without any move, in 2 of 2 plays\.$/);
+  expect(conclusions.at(-1)).toMatch(/^The client .* on its own, without any move, in 2 of 2 plays\.$/);
 });
 
 const at =

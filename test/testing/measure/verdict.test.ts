@@ -169,7 +169,7 @@ describe('the verdict of a measurement', () => {
     expect(ok).toBe(true);
     expect(text).toContain('requests    none received within 10 s');
     expect(text).toContain('chunks      none; longest pause inside a frame 0.000 ms, discard gap 6.000 ms');
-    expect(text).toContain('verdict     no problem found, but no client polled');
+    expect(text).toContain('verdict     no problem found, but no client sent requests');
   });
 
   it('says so when only others were asked, whatever noise came with it', () => {

@@ -171,7 +171,7 @@ describe('an expectation', () => {
     });
   });
 
-  it('takes only the spoilt request for the same, with another transaction identifier', () => {
+  it('takes only the disturbed request for the same, with another transaction identifier', () => {
     const [before, spoilt, other, again] = [request(1, 1), request(5, 1), request(6, 2), request(9, 1)];
     expect(watch({ same: true }, [before, spoilt, other, again], { spoilt: [spoilt] })).toMatchObject({
       verdict: 'pass',
@@ -189,7 +189,7 @@ describe('an expectation', () => {
       verdict: 'fail',
       missed: {
         expected: 'the same request again, after 50 ms or more',
-        received: expect.stringMatching(/^frame \d+, 25 ms after the spoilt request \(frame \d+\)$/),
+        received: expect.stringMatching(/^frame \d+, 25 ms after the disturbed request \(frame \d+\)$/),
         frame: again.event.seq,
       },
     });

@@ -51,7 +51,7 @@ describe('a retry', () => {
   it('is not what a client sends that never checks and never repeats: its next poll', async () => {
     const { verdict, text } = await run(ready('Survives a wrong CRC'), CARELESS);
     expect(verdict).toBe('inconclusive');
-    expect(text).toMatch(/^received +frame \d+, 1 s after the spoilt request .* may be the next poll/m);
+    expect(text).toMatch(/^received +frame \d+, 1 s after the disturbed request .* may be the next poll/m);
   });
 
   it.each(['Retries after silence', 'Survives a wrong CRC'])(
@@ -66,7 +66,7 @@ describe('a retry', () => {
     const steps = [POLLED, { fault: DAMAGED, expect: { same: true } }];
     const { verdict, text } = await run({ steps }, { rhythm: 'grid', periodMs: 500, timeoutMs: 900 });
     expect(verdict).toBe('inconclusive');
-    expect(text).toMatch(/^received +frame \d+, 90\d.* ms after the spoilt request/m);
+    expect(text).toMatch(/^received +frame \d+, 90\d.* ms after the disturbed request/m);
   });
 
   it('needs a bound where nothing is known of the polls', async () => {
@@ -76,18 +76,18 @@ describe('a retry', () => {
     expect(text).toContain('the poll period is not known');
   });
 
-  it('has a bound that counts from the spoilt request, wherever that is in the step', async () => {
+  it('has a bound that counts from the disturbed request, wherever that is in the step', async () => {
     const retry = (within: string, after = '200ms') => ({
       steps: [{ fault: { ...DAMAGED, when: { after: 3, count: 1 } }, expect: { retry: { within, after } } }],
     });
     expect(await run(retry('350ms'), CAREFUL)).toMatchObject({ verdict: 'pass' });
     const late = await run(retry('250ms'), CAREFUL);
     expect(late.verdict).toBe('fail');
-    expect(late.text).toMatch(/^received +none within 250 ms of the spoilt request \(frame \d+\)/m);
+    expect(late.text).toMatch(/^received +none within 250 ms of the disturbed request \(frame \d+\)/m);
     const early = await run(retry('2s', '400ms'), CAREFUL);
     expect(early.verdict).toBe('fail');
     expect(early.text).toMatch(
-      /^expected +the same request again, after 400 ms or more(, within .*)?\nreceived +frame \d+, 30\d(\.\d)? ms after the spoilt request \(frame \d+\)$/m,
+      /^expected +the same request again, after 400 ms or more(, within .*)?\nreceived +frame \d+, 30\d(\.\d)? ms after the disturbed request \(frame \d+\)$/m,
     );
   });
 
@@ -146,7 +146,7 @@ describe('a client with several questions', () => {
   });
 });
 
-describe('an entry without `same` that the spoilt request has met', () => {
+describe('an entry without `same` that the disturbed request has met', () => {
   const silent = (expect: unknown) => ({ fault: { do: [{ silence: true }], when: { count: 1 } }, expect });
   const TWICE: readonly [expected: unknown][] = [
     [{ times: { min: 2 } }],
@@ -159,7 +159,7 @@ describe('an entry without `same` that the spoilt request has met', () => {
     const { verdict, text } = await run({ steps: [POLLED, step] }, CARELESS);
     expect(verdict).toBe('inconclusive');
     expect(text).toMatch(
-      /^received +frame \d+, 1(\.\d+)? s after the spoilt request .* may be the next poll/m,
+      /^received +frame \d+, 1(\.\d+)? s after the disturbed request .* may be the next poll/m,
     );
     expect((await run({ steps: [step] }, CARELESS)).text).toContain('the poll period is not known');
   });

@@ -234,7 +234,7 @@ describe('a mistake that was missed is found', () => {
     const found = findingOf(await asked(server, ['tcp-pipelined']), 'tcp-pipelined');
     expect(found).toMatchObject({ verdict: 'violates', grade: 'dangerous' });
     expect(found.text).toBe(
-      '8 replies came to 8 requests without waiting, and only 1 of the requests has a reply with its transaction identifier',
+      '8 replies came to 8 requests sent without waiting, but only 1 of the requests has a reply with its own transaction identifier',
     );
   });
 
@@ -327,7 +327,7 @@ describe('no sentence is false', () => {
   it('a port with flow control loses bytes, and not functions', async () => {
     const serverTest = await testPlanted('rtu', withFlowControl, { scratch: SCRATCH });
     expect(violated(serverTest)).toEqual([
-      'rtu-flow-control: reads of 9, 15, 17 and 19 registers are not answered, while reads of 18 and 20 are; their frames differ in the bytes 11 and 13',
+      'rtu-flow-control: reads of 9, 15, 17 and 19 registers are not answered, while reads of 18 and 20 are; their frames differ in the bytes 11 and 13 (hexadecimal)',
     ]);
     expect(cardText(serverTest)).not.toContain('silent:');
   });

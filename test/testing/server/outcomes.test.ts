@@ -104,7 +104,7 @@ describe('grade, effect and advice are those of what was seen', () => {
       `| \`${check.id}\` | ${name} | ${finding.verdict} | ${grade} | ${text.replaceAll('|', ' ')} |\n`,
     );
     if (isViolated && finding.said.code === 'answered-not-refused')
-      expect(effectOf(finding).matters).toBe('A client does not learn that its request was wrong.');
+      expect(effectOf(finding).matters).toBe('A client never learns that its request was wrong.');
     if (!isViolated || name === 'data') return;
     // Where nothing came but a refusal, or nothing at all, no value and no command got through.
     expect(grade, text).not.toBe('dangerous');

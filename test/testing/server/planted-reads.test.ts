@@ -77,7 +77,7 @@ describe('the grade follows what was seen', () => {
     expect(violations(serverTest)).toEqual(['address-wraps: seldom: exception 04 instead of 02']);
     const card = cardText(serverTest);
     expect(card).not.toContain('come back');
-    expect(card).not.toContain('not fit for the field');
+    expect(card).not.toContain('Not ready for the field');
   });
 
   it('registers that come back from the other end are dangerous', async () => {
@@ -190,7 +190,9 @@ it('replies that always have unit 1 are found by the check that asks another uni
   };
   const checks = ['unit-255', 'unit-0', 'unit-other', 'frames'];
   const serverTest = await testModel(answering(modelDevice()), { decode, checks });
-  expect(violations(serverTest).join()).toContain('unit-255: seldom: unit 255 is answered with another unit');
+  expect(violations(serverTest).join()).toContain(
+    'unit-255: seldom: the reply to a read of unit 255 has another unit',
+  );
   for (const each of serverTest.findings) expect(textOf(each)).not.toContain('see frames');
 });
 

@@ -66,7 +66,7 @@ function expectFirstLineToBeWhole(serverTest: ServerTest): void {
   const card = cardText(serverTest);
   const first = conclusionOf(serverTest);
   expect(card.split('\n')).toContain(first);
-  if (first.startsWith('Not fit for the field')) return;
+  if (first.startsWith('Not ready for the field')) return;
   expect(first.includes('not decided'), card).toBe(card.includes('NOT DECIDED'));
   if (/the limit of|may silence|no longer answers/.test(card)) expect(first, card).toContain('not reached');
   if (/DANGEROUS|CLIENTS WILL NOTICE|RARELY NOTICED/.test(card)) expect(first).not.toContain('No deviation');

@@ -33,7 +33,7 @@ describe('the effect on clients is that of what was seen', () => {
       'violates',
       'the server answered with a function 8 reply instead of exception 01',
     ]);
-    expect(matters).toBe('A client does not learn that its request was wrong.');
+    expect(matters).toBe('A client never learns that its request was wrong.');
   });
 
   it('no server hangs that answers another protocol, or a wrong length', async () => {
@@ -73,7 +73,7 @@ describe('a server that answers what is not there with no values, as jsmodbus', 
 
   it('is not said to refuse an address', async () => {
     const { text } = await findingOf('map-end', empty());
-    expect(text).toBe('an address that does not exist: the server answered with a function 3 reply');
+    expect(text).toBe('for an address that does not exist, the server answered with a function 3 reply');
   });
 
   it('is not said to return values from beyond the last address', async () => {

@@ -48,7 +48,7 @@ export const DAMAGE = {
     schema: wrongCrc,
     needs: 'crc',
     apply: (plan, wrong, context) =>
-      mapFrames(plan, context, 'no frame whose CRC could be changed', (frame) => {
+      mapFrames(plan, context, 'no frame with a CRC to change', (frame) => {
         const changed = context.framing.recheck?.(frame, (check) => wrongCheck(wrong, check, context));
         return changed?.some((byte, i) => byte !== frame[i]) ? changed : undefined;
       }),
@@ -74,7 +74,7 @@ export const DAMAGE = {
   }),
 
   noise: fault({
-    does: 'Sends n random bytes, or the bytes given as hexadecimal text, before the frame, or alone when there is no frame.',
+    does: 'Sends n random bytes, or the bytes given as hexadecimal text, before the frame, or on their own if there is no frame.',
     schema: someBytes,
     apply(plan, what, context) {
       const frames = countFrames(plan);
@@ -93,7 +93,7 @@ export const DAMAGE = {
     schema: z.union(
       [
         wholeNumber(1, MAX_EXACT, 'a number of bytes'),
-        section({ at: offset }, { at: 'Number of bytes before it.' }),
+        section({ at: offset }, { at: 'Number of bytes before the dropped one.' }),
       ],
       {
         error: 'a number of bytes, or {at: 5} for the one after the first five',
@@ -114,7 +114,10 @@ export const DAMAGE = {
         someBytes,
         section(
           { at: offset, bytes: someBytes },
-          { at: 'Number of bytes before them.', bytes: 'How many bytes, or the bytes themselves.' },
+          {
+            at: 'Number of frame bytes before the inserted ones.',
+            bytes: 'Number of bytes, or the bytes as hexadecimal text.',
+          },
         ),
       ],
       {
@@ -135,7 +138,7 @@ export const DAMAGE = {
   }),
 
   junk: fault({
-    does: 'Sends n random bytes, or the bytes given as hexadecimal text, in place of the frame. The device executes the request.',
+    does: 'Sends n random bytes, or the bytes given as hexadecimal text, instead of the frame. The device still executes the request.',
     schema: someBytes,
     apply(plan, what, context) {
       const bytes = bytesFor(1, context, what);

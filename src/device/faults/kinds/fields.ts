@@ -15,20 +15,20 @@ const percent = numberFrom(0, 100, 'percent');
 /** Faults that change a field of a frame. The check value or the length is recomputed, so the frame stays valid. */
 export const FIELDS = {
   unit: fault({
-    does: 'Sends a different unit identifier. The CRC is valid for the frame that is sent.',
+    does: 'Sends a different unit identifier. The CRC matches the changed frame.',
     schema: wholeNumber(0, 255, 'a unit identifier'),
     apply: (plan, unitId, context) => changeFields(plan, context, 'no frame to change', () => ({ unitId })),
   }),
 
   function: fault({
-    does: 'Sends a different function code. The CRC is valid for the frame that is sent.',
+    does: 'Sends a different function code. The CRC matches the changed frame.',
     schema: wholeNumber(0, 255, 'a function code'),
     apply: (plan, code, context) =>
       changePdu(plan, context, 'no frame to change', (pdu) => withByte(pdu, 0, code)),
   }),
 
   byteCount: fault({
-    does: 'Sends a wrong byte count. The data are unchanged, and the CRC is valid for the frame that is sent.',
+    does: 'Sends a wrong byte count. The data are unchanged, and the CRC matches the changed frame.',
     schema: wholeNumber(0, 255, 'a byte count'),
     apply: (plan, count, context) =>
       changePdu(plan, context, 'a response without a byte count', (pdu) =>
@@ -59,7 +59,7 @@ export const FIELDS = {
   }),
 
   change: fault({
-    does: 'Alters this share of the data bytes, at least one byte. The frame is valid, so only a client that checks values notices.',
+    does: 'Alters this share of the data bytes, at least one byte. The frame is valid, so only a client that checks the values notices.',
     schema: z.union(
       [
         percent.transform((percent) => ({ percent, probability: 1 })),
@@ -68,11 +68,11 @@ export const FIELDS = {
           probability: probability.describe('Chance that a reply is altered.'),
         }),
       ],
-      { error: 'percent from 0 to 100, or {percent, probability}' },
+      { error: 'a percentage from 0 to 100, or {percent, probability}' },
     ),
     apply(plan, { percent, probability }, context) {
       const { random } = context;
-      if (random.next() >= probability) return 'left unaltered this time, because of its probability';
+      if (random.next() >= probability) return 'not altered this time: its probability is below 1';
       return changePdu(plan, context, 'no data to change', (pdu) => {
         const first = dataOffset(pdu);
         const length = pdu.length - first;
@@ -157,7 +157,7 @@ function otherWord(word: number, change: AnotherWord): number {
 /** Faults in the MBAP header of Modbus TCP (Messaging on TCP/IP V1.0b, 3.1.3). */
 export const HEADER = {
   transaction: fault({
-    does: 'Sends a different transaction identifier (Modbus TCP): a number, the one of this client’s previous reply, the right one with its two bytes swapped, or the right one plus or minus a number ("+1").',
+    does: 'Sends a different transaction identifier (Modbus TCP): a number, the identifier of the previous reply to this client, the right one with its two bytes swapped, or the right one plus or minus a number ("+1").',
     schema: z.union(
       [
         z.enum(['previous', 'swapped'], { error: '"previous" or "swapped"' }),
@@ -172,17 +172,22 @@ export const HEADER = {
     apply(plan, change, context) {
       const wanted = change === 'previous' ? previousTransaction(context) : change;
       if (wanted === undefined) return 'no earlier reply to this client';
-      return changeFields(plan, context, 'no frame whose transaction identifier would change', (fields) => {
-        const { transactionId: own } = fields;
-        const transactionId = wanted === 'swapped' ? swapped(own) : otherWord(own, wanted);
-        return transactionId === own ? undefined : { transactionId };
-      });
+      return changeFields(
+        plan,
+        context,
+        'no frame with a transaction identifier that would change',
+        (fields) => {
+          const { transactionId: own } = fields;
+          const transactionId = wanted === 'swapped' ? swapped(own) : otherWord(own, wanted);
+          return transactionId === own ? undefined : { transactionId };
+        },
+      );
     },
   }),
 
   /** The faults that change a field rebuild the header, so this fault comes after them. */
   mbap: fault({
-    does: 'Sends a different protocol identifier or length in the MBAP header (Modbus TCP). A number with a sign, as text ("+2"), is added to the true value.',
+    does: 'Sends a different protocol identifier or length in the MBAP header (Modbus TCP). A signed number in quotes ("+2") is added to the true value.',
     schema: section({
       protocol: anotherWord('a protocol identifier').describe('Protocol identifier.').optional(),
       length: anotherWord('a length')
@@ -193,7 +198,7 @@ export const HEADER = {
     }),
     needs: 'mbap',
     apply: (plan, { protocol = SAME, length = SAME }, context) =>
-      mapFrames(plan, context, 'no frame whose MBAP header would change', (frame) => {
+      mapFrames(plan, context, 'no frame with an MBAP header that would change', (frame) => {
         if (frame.length < LENGTH_AT + 2) return undefined;
         const changed = frame.slice();
         setWord(changed, PROTOCOL_AT, otherWord(wordAt(frame, PROTOCOL_AT), protocol));

@@ -54,7 +54,7 @@ export const REPLIES = {
   }),
 
   pdu: fault({
-    does: 'Sends this PDU in place of the reply, in a valid frame: any function code, any data. The device executes the request.',
+    does: 'Sends this PDU (any function code, any data) in a valid frame instead of the reply. The device still executes the request.',
     schema: hexadecimal(MAX_PDU_LENGTH, 'a PDU', '83 02'),
     apply: (plan, pdu, { framing, unitId, transactionId }) =>
       withOneFrame(plan, framing.encode({ unitId, transactionId, pdu })),
@@ -68,7 +68,7 @@ export const REPLIES = {
   }),
 
   duplicate: fault({
-    does: 'Sends copies of the frame after it.',
+    does: 'Sends copies of the frame after the original.',
     schema: section({
       times: wholeNumber(1, UNLIMITED, 'a number of copies').describe('Number of copies.'),
       gap: duration().default(0).describe('Pause before each copy.'),
@@ -108,7 +108,7 @@ export const REPLIES = {
   }),
 
   break: fault({
-    does: 'Holds the line in the break state for this time, before the reply or in place of it (real serial ports).',
+    does: 'Holds the line in the break state for this time, before the reply or instead of it (real serial ports).',
     schema: duration(),
     needs: 'break',
     apply(plan, ms) {
@@ -124,7 +124,7 @@ export const REPLIES = {
       [
         how.transform((how) => ({ how, after: Number.POSITIVE_INFINITY })),
         section({
-          how: how.describe('`end` closes it in an orderly way, `reset` with a TCP reset.'),
+          how: how.describe('`end` closes the connection normally (FIN), `reset` with a TCP reset (RST).'),
           after: wholeNumber(0, UNLIMITED, 'a number of bytes').describe('Bytes of the reply to send first.'),
         }),
       ],

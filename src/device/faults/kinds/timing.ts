@@ -48,7 +48,7 @@ export const TIMING = {
   }),
 
   coalesce: fault({
-    does: 'Holds the reply back until the next reply on its connection, and sends both in one segment (TCP). The held reply is lost if the connection ends first.',
+    does: 'Holds the reply back until the next reply on the same connection, and sends both in one segment (TCP). The held reply is lost if the connection ends first.',
     schema: z.literal(true, { error: 'true' }),
     needs: 'stream',
     apply: (plan) =>
@@ -66,7 +66,7 @@ export const TIMING = {
       gap: duration().describe('Pause between two pieces.'),
     }),
     apply(plan, { at, gap }, context) {
-      const cannot = typeof at === 'number' ? `no frame with a byte ${at}` : 'no frame to split';
+      const cannot = typeof at === 'number' ? `no frame with more than ${at} bytes` : 'no frame to split';
       const cuts = (length: number): readonly [number, number] => {
         if (at === 'each') return [1, length];
         const offset = at === 'middle' ? length >> 1 : at;
@@ -77,7 +77,7 @@ export const TIMING = {
   }),
 
   gap: fault({
-    does: 'Pauses inside the frame. A pause that is longer than t1.5 breaks the frame.',
+    does: 'Pauses inside the frame. A pause longer than t1.5 breaks the frame.',
     schema: section({
       after: wholeNumber(1, UNLIMITED, 'a number of bytes').describe('Number of bytes before the pause.'),
       characters: numberFrom(0, UNLIMITED, 'character times').describe(
@@ -86,7 +86,7 @@ export const TIMING = {
     }),
     needs: 'characterTime',
     apply(plan, { after, characters }, context) {
-      const cannot = `no frame with a byte ${after}`;
+      const cannot = `no frame with more than ${after} bytes`;
       return cutFrames(plan, context, cannot, () => [after, after], characters * context.characterTime);
     },
   }),

@@ -141,11 +141,11 @@ export const DERIVED = {
       },
       {
         from: 'The first value.',
-        perSecond: 'How much it counts per second.',
+        perSecond: 'Increase per second.',
         integral: 'Or the name of a value to add up.',
-        per: 'The unit of time of the integral, in ms: 1h turns kW into kWh.',
+        per: 'Time unit of the integral, in ms: 1h turns kW into kWh.',
         every: 'Step size in ms, used where the exact integral is not known.',
-        rollover: 'At this value it starts again from 0.',
+        rollover: 'The value at which it starts again from 0.',
       },
     ).refine(({ perSecond, integral }) => (perSecond === undefined) !== (integral === undefined), {
       error: 'expected either perSecond or integral',
@@ -198,16 +198,16 @@ export const DERIVED = {
         slew: numberFrom(Number.MIN_VALUE, UNLIMITED, 'a change per second').optional(),
       },
       {
-        name: 'The value of the same device that is followed.',
-        after: 'How much later, in ms.',
-        slew: 'The largest change per second.',
+        name: 'The value to follow, in the same device.',
+        after: 'Delay, in ms.',
+        slew: 'Maximum change per second.',
       },
     ),
     fits: 'numbers and bits',
     doc: {
       entry: '`follows: {name, after, slew}`',
       value:
-        'follows the value `name` of the same device, delayed by `after` (default 0) and changing by at most `slew` per second. Clients write the value `name`, or it follows another value itself',
+        'follows the value `name` in the same device, delayed by `after` (default 0) and changing by at most `slew` per second. Clients write the value `name`, or it follows another value itself',
     },
     needs: ({ name }) => [name],
     start: ({ name, after, slew }) => {

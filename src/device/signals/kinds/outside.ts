@@ -35,18 +35,18 @@ export const OUTSIDE = {
         stale: duration(1).optional(),
       },
       {
-        topic: 'The topic of the broker.',
-        json: 'The path to the number in a payload that is JSON.',
-        scale: 'The value is the number times this.',
+        topic: 'The MQTT topic.',
+        json: 'The path to the number in a JSON payload.',
+        scale: 'The factor by which the number is multiplied.',
         start: 'The value until the first number arrives.',
-        stale: 'Not available when nothing has arrived for this time, in ms.',
+        stale: 'The value is not available if nothing has arrived for this time, in ms.',
       },
     ),
     fits: 'numbers and bits',
     doc: {
       entry: '`mqtt: {topic, json, scale, start, stale}`',
       value:
-        'the newest number on a topic of the [MQTT broker](mqtt.md), times `scale`. `json` is the path to it in a payload that is JSON. The value is `start` (default 0) until the first number arrives. With `stale`, it is not available when nothing has arrived for that time',
+        'the newest number on a topic of the [MQTT broker](mqtt.md), times `scale`. `json` is the path to it in a JSON payload. The value is `start` (default 0) until the first number arrives. With `stale`, the value is not available if nothing has arrived for that time',
     },
     goesStale: ({ stale }) => stale !== undefined,
     start({ topic, json = [], scale, start, stale }) {
@@ -56,7 +56,7 @@ export const OUTSIDE = {
       return {
         valueAt: () => value,
         integral: (from, to) => (value * (to - from)) / 1000,
-        trouble: () => (cameAt === undefined ? `nothing has come on the topic ${topic}` : undefined),
+        trouble: () => (cameAt === undefined ? `nothing has arrived on the topic ${topic}` : undefined),
         inlet: {
           source,
           take(outcome, at) {

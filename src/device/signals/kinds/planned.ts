@@ -27,7 +27,7 @@ const playing = {
 };
 const playingNotes = {
   loop: 'Whether it starts again at the end.',
-  speed: 'How many times as fast to play it.',
+  speed: 'Playback speed: 10 plays ten times as fast.',
 };
 
 /** The maximum number of characters of a recording inside the file. */
@@ -38,7 +38,7 @@ const RECORDED = 'times in seconds, each with the value from then on, as in "0 2
 const recordedValues = z
   .string({ error: RECORDED })
   .max(MAX_RECORDED, {
-    error: `at most ${MAX_RECORDED} characters; put a longer recording into a file, for playback`,
+    error: `at most ${MAX_RECORDED} characters; put a longer recording into a file and use playback`,
   })
   .transform((text, context) => {
     const read = readValues(text);
@@ -61,7 +61,7 @@ export const PLANNED = {
       {
         from: 'The first value.',
         to: 'The last value.',
-        over: 'The time from `from` to `to`, in ms.',
+        over: 'How long it takes to get from `from` to `to`, in ms.',
         then: 'What comes then.',
       },
     ),
@@ -92,7 +92,7 @@ export const PLANNED = {
         },
       )
       .min(1, { error: 'at least one step' })
-      .max(MAX_STEPS, { error: `at most ${MAX_STEPS} steps; put a longer list into a file, for playback` })
+      .max(MAX_STEPS, { error: `at most ${MAX_STEPS} steps; put a longer list into a file and use playback` })
       .superRefine((list, context) => {
         list.slice(0, -1).forEach((step, i) => {
           if (step.for !== undefined) return;
@@ -127,7 +127,7 @@ export const PLANNED = {
     doc: {
       entry: '`playback: {file, column, time, loop, speed}`',
       value:
-        'the values in a column of a CSV file, each from the time in the column `time` on (seconds, or ISO 8601). At the end it holds the last value, or starts again with `loop: true`. `speed: 10` plays ten times as fast',
+        'the values in a column of a CSV file, each starting at the time in the column `time` (seconds or ISO 8601). At the end it holds the last value, or starts again with `loop: true`. `speed: 10` plays ten times as fast',
     },
     plays: ({ file, time, column }) => ({ file, time, column }),
     start: (parameters, context) => player(parameters, context.trackOf(parameters)),
@@ -145,7 +145,7 @@ export const PLANNED = {
     doc: {
       entry: '`recorded: {values: "0 230, 1.5 231, 60", loop, speed}`',
       value:
-        'the same, with the recording in this file: times in seconds, each with the value from then on. A last time without a value is the end. [learn](learn.md#as-recorded) writes such recordings',
+        'the same, with the recording in this file: times in seconds, each with the value from then on. A final time without a value marks the end. [learn](learn.md#as-recorded) writes such recordings',
     },
     start: ({ values, ...how }) => player(how, values),
   }),

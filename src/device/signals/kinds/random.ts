@@ -10,15 +10,15 @@ export const RANDOM = {
       { around: number, amplitude: number, every: duration(MIN_PERIOD).default(100) },
       {
         around: 'The middle.',
-        amplitude: 'The largest distance from `around`.',
-        every: 'How often there is a new value, in ms.',
+        amplitude: 'Maximum distance from `around`.',
+        every: 'Interval between new values, in ms.',
       },
     ),
     fits: 'numbers',
     doc: {
       entry: '`noise: {around, amplitude, every}`',
       value:
-        'once per `every` (default 100ms) a new random value from around − amplitude to around + amplitude',
+        'a new random value from around − amplitude to around + amplitude, once per `every` (default 100ms)',
     },
     start: ({ around, amplitude, every }, { seed }) => ({
       valueAt: (time) => around + amplitude * (2 * randomAt(seed, Math.floor(time / every)) - 1),

@@ -52,7 +52,7 @@ const waveSchema = section(waveShape, ABOUT_WAVE);
 export const WAVES = {
   sine: plainWave('sine', 'offset + amplitude · sin(2π · t / period + phase)', SINE),
 
-  triangle: plainWave('triangle', 'straight lines through the same peaks and zeros as the sine', TRIANGLE),
+  triangle: plainWave('triangle', 'straight lines between the same peaks and zeros as the sine', TRIANGLE),
 
   sawtooth: plainWave(
     'sawtooth',

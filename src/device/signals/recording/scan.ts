@@ -72,7 +72,7 @@ export class RecordingScanner {
   end(): ScannedRecording {
     if (this.#unfinished.length > 0 && !this.#mistake) this.#take(this.#unfinished);
     if (this.#rows === 0 && !this.#mistake)
-      this.#fail('expected rows of data after the line with the names', 0);
+      this.#fail('expected rows of data after the line with the column names', 0);
     if (this.#mistake || !this.#columns) return { ok: false, line: 0, error: '', ...this.#mistake };
     const lasts = this.#rows > 1 ? this.#last - this.#beforeLast : LONE_ROW;
     const index: RecordingIndex = {
@@ -108,7 +108,7 @@ export class RecordingScanner {
     if (this.#rows === 0) this.#epoch = time;
     const since = time - this.#epoch;
     if (since < this.#last) {
-      this.#fail('expected a time that is not before the one in the line above', 0);
+      this.#fail('expected a time no earlier than the one in the line above', 0);
       return;
     }
     [this.#beforeLast, this.#last] = [this.#last, since];
@@ -185,7 +185,9 @@ function readRow(line: string, { separator, time, value }: Columns): Result<Reco
   const valueCell = cells[value] ?? '';
   const ms = readTime(timeCell);
   if (ms === undefined)
-    return failure(`expected a time in seconds or such as 2024-12-31T23:59:59Z, got ${quote(timeCell)}`);
+    return failure(
+      `expected a time in seconds or in ISO 8601, such as 2024-12-31T23:59:59Z, got ${quote(timeCell)}`,
+    );
   const number = readNumber(valueCell);
   return number === undefined
     ? failure(`expected a number, got ${quote(valueCell)}`)

@@ -24,7 +24,7 @@ export function readValues(text: string): Result<Track> {
     if (!isRead || end !== undefined) return failure(`${quote(piece.trim())} is not a time with a value`);
     if (before === undefined ? time !== 0 || value === undefined : time <= before)
       return failure(
-        `${quote(piece.trim())} is not ${before === undefined ? 'a value from 0 on' : 'after the time before it'}`,
+        `${quote(piece.trim())} is not ${before === undefined ? 'time 0 with a value' : 'later than the time before it'}`,
       );
     if (value === undefined) end = time;
     else {

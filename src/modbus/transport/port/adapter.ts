@@ -88,7 +88,7 @@ export function identifyAdapter(path: string, root = '/', platform = HERE): Adap
         name: 'mini UART of a Raspberry Pi (bcm2835-aux-uart)',
         fifoCharacters: SHORT_FIFO,
         latencyMs: 0,
-        hint: 'it has no parity and its clock follows the core; dtoverlay=disable-bt puts the PL011 on these pins',
+        hint: 'it has no parity, and its clock depends on the core clock; dtoverlay=disable-bt puts the PL011 on these pins',
       };
     default:
       return uart16550(entry, driver) ?? unknownAdapter(driver);

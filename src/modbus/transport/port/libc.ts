@@ -137,7 +137,7 @@ async function load(): Promise<LibcResult> {
   if (!HERE.isLinux) return failure(`it needs Linux, and this is ${HERE.name}`);
   const systemCalls = KNOWN_MACHINES.get(process.arch);
   if (systemCalls === undefined) {
-    return failure(`the terminal ioctls of ${process.arch} are not known`);
+    return failure(`the terminal ioctl numbers for ${process.arch} are not known`);
   }
   const unusable = processorProblem(process.arch, machine());
   if (unusable !== undefined) return failure(unusable);

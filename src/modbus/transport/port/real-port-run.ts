@@ -140,7 +140,7 @@ export function explainOpenError(text: string): string {
     [/permission denied/i, 'permission denied; add the user to the group dialout and log in again'],
     [
       /operation not permitted/i,
-      "forbidden by the service's device policy, whatever the port's mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after plugging the adapter in for the first time",
+      "forbidden by the service's device policy, regardless of the port's file mode. systemd allows only devices named by DeviceAllow= whose driver was loaded when the service started: restart the service after plugging the adapter in for the first time",
     ],
     // serialport's error texts on Windows.
     [/access denied/i, 'is in use by another program; stop it first'],
@@ -152,7 +152,7 @@ export function explainOpenError(text: string): string {
     ],
     [/cannot lock|resource busy|temporarily unavailable/i, 'is in use by another program; stop it first'],
     [/inappropriate ioctl/i, 'is not a terminal device, so it is not a serial port'],
-    [/input\/output error|no such device/i, 'has no UART or adapter behind it'],
+    [/input\/output error|no such device/i, 'has no UART or adapter'],
   ];
   const known = explanations.find(([pattern]) => pattern.test(message));
   return known ? `${known[1]} (${message})` : `can't be opened: ${message}`;

@@ -267,7 +267,7 @@ function explain(negativeErrno: number): string {
   const why =
     name === 'ENOTTY'
       ? 'this driver has no RS-485 mode'
-      : `this driver refuses the RS-485 mode that was asked for (${name})`;
+      : `this driver refuses the requested RS-485 mode (${name})`;
   return `${why}; use an adapter that switches direction on its own (rs485: {mode: auto}), or rs485: {mode: rts}`;
 }
 
@@ -305,7 +305,7 @@ export function openDirection(
 ): DirectionResult {
   if (!loaded.ok) {
     if (settings === undefined)
-      return { ok: true, direction: byItself('not known whether the kernel switches') };
+      return { ok: true, direction: byItself('unknown whether the kernel switches') };
     return {
       ok: false,
       error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.error}; use an adapter that switches direction on its own (rs485: {mode: auto})`,
@@ -324,17 +324,17 @@ export function openDirection(
     return {
       ok: true,
       direction: found?.enabled
-        ? byKernel(`${describeKernelSwitching(found)}, as it was set before this program started`)
+        ? byKernel(`${describeKernelSwitching(found)}, as set before this program started`)
         : byItself('the RS-485 mode of the kernel is off'),
     };
   }
   if (found?.enabled) {
-    const error = `rs485: {mode: rts} is not possible, the kernel switches already (${describeKernelSwitching(found)}); use rs485: {mode: kernel} or {mode: auto}`;
+    const error = `rs485: {mode: rts} is not possible: the kernel already switches (${describeKernelSwitching(found)}); use rs485: {mode: kernel} or {mode: auto}`;
     return { ok: false, error };
   }
   const lines = libc.ioctl(fd, TIOCMGET, new Uint8Array(4));
   if (lines < 0) {
-    const error = `rs485: {mode: rts} is not possible, this port has no modem lines (TIOCMGET: ${getSystemErrorName(lines)}); use an adapter that switches direction on its own (rs485: {mode: auto})`;
+    const error = `rs485: {mode: rts} is not possible: this port has no modem lines (TIOCMGET: ${getSystemErrorName(lines)}); use an adapter that switches direction on its own (rs485: {mode: auto})`;
     return { ok: false, error };
   }
   return { ok: true, direction: byRts(settings) };
@@ -373,14 +373,14 @@ function byKernel(text: string): Rs485Direction {
   return {
     text,
     noBreak:
-      "the kernel's RS-485 mode releases the bus except while it sends characters, so a break never reaches the bus",
+      'in its RS-485 mode the kernel drives the bus only while it sends characters, so a break never reaches the bus',
     mustDrain: false,
   };
 }
 
 function byRts(settings: RtsSwitching): Rs485Direction {
   return {
-    text: `this program switches: ${describeSwitching(settings)}. It releases the bus late, by milliseconds when the machine is busy, so use it only as a last resort`,
+    text: `this program switches: ${describeSwitching(settings)}. It releases the bus milliseconds late when the machine is busy, so use it only as a last resort`,
     rts: settings,
     noBreak: undefined,
     mustDrain: true,

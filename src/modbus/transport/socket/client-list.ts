@@ -139,7 +139,7 @@ export class ClientList {
     const { size } = this.#clients;
     const isFull = size >= maxClients;
     if (!isFull && (descriptors === 'free' || (descriptors === 'scarce' && size === 0))) return true;
-    const mayWait = this.mayWait(descriptors) ? '; it is not answered until one ends' : '';
+    const mayWait = this.mayWait(descriptors) ? '; the new client is not served until one closes' : '';
     const why = isFull ? '' : `; ${NO_DESCRIPTORS}`;
     const refuse = (text: string) => {
       this.turnAway(newcomer, 'limit', text + why);

@@ -112,7 +112,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program, or another line, has this port',
   EACCES: forbiddenPort(HERE),
   EADDRNOTAVAIL: 'this machine has no such address',
-  EAFNOSUPPORT: 'this machine does not support this kind of address (IPv6 switched off?)',
+  EAFNOSUPPORT: 'this machine does not support this kind of address (is IPv6 switched off?)',
   EINVAL:
     'not an address that can be listened on; a link-local IPv6 address needs its interface, as in fe80::1%eth0',
   ENOTFOUND: 'the host name is not known',

@@ -79,12 +79,12 @@ async function readCertificates(what: string, path: string): Promise<Result<X509
   if (!text.ok) return text;
   const blocks = text.value.match(CERTIFICATES) ?? [];
   if (blocks.length === 0) {
-    return failure(`the ${what} file ${path} has no certificate in it, expected PEM`);
+    return failure(`the ${what} file ${path} contains no certificate, expected PEM`);
   }
   try {
     return success(blocks.map((block) => new X509Certificate(block)));
   } catch {
-    return failure(`the ${what} file ${path} has a damaged certificate in it`);
+    return failure(`the ${what} file ${path} contains a damaged certificate`);
   }
 }
 
@@ -96,7 +96,7 @@ async function readKey(path: string): Promise<Result<KeyObject>> {
   } catch {
     const found = ENCRYPTED.test(text.value)
       ? 'is encrypted, expected one without a passphrase'
-      : 'has no private key in it, expected PEM';
+      : 'contains no private key, expected PEM';
     return failure(`the key file ${path} ${found}`);
   }
 }
@@ -174,7 +174,7 @@ function elementsIn(bytes: Uint8Array): DerElement[] {
 const NOT_TLS = 'the client does not speak TLS';
 const UNKNOWN_CA = "the client's certificate is not signed by the CA of this line";
 const OWN_REFUSED = 'the client does not accept the certificate of this line';
-const TOO_OLD = 'the client speaks only versions of TLS before 1.2';
+const TOO_OLD = 'the client supports only TLS versions before 1.2';
 
 /** OpenSSL's errors for a client's certificate, in words. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {

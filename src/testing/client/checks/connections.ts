@@ -24,7 +24,7 @@ const OUTAGE_MS = 10_000;
 const DEAD_MS = 60_000;
 const MOST_SHOWN = 8;
 
-const WITHIN = 'half a minute, three poll periods and three time-outs';
+const WITHIN = 'half a minute plus three poll periods and three time-outs';
 const ON_TCP = ['tcp', 'tls'] as const;
 
 const LOSSES: readonly LossRow[] = [
@@ -32,7 +32,7 @@ const LOSSES: readonly LossRow[] = [
     id: 'closed-after-reply',
     title: 'Continues on another connection after its own was closed',
     what: 'its connection was closed',
-    does: 'Closes the connection in an orderly way after one reply.',
+    does: 'Closes the connection normally after one reply.',
     matters:
       'Devices close connections to free them for other clients, and when they restart; a client that does not notice reads no more values.',
     fix: 'Detect a closed connection, and connect again before the next poll.',
@@ -47,7 +47,7 @@ const LOSSES: readonly LossRow[] = [
     what: 'a reset in the middle of a reply',
     does: 'Sends eight bytes of one reply and resets the connection.',
     matters:
-      'A restarting device looks like this; the rest of the reply does not come on the next connection.',
+      'A device that restarts causes this. The rest of the reply does not arrive on the next connection.',
     fix: 'Treat a reset as the end of the request, discard the received bytes, and connect again.',
     source: 'RFC 9293, 3.5.2 and 3.6',
     faults: [{ close: { how: 'reset', after: AFTER_BYTES } }],
@@ -111,9 +111,9 @@ const listenerGone: Check = {
   what: 'the server was gone for 10 s',
   does: 'Closes the line with all its connections, opens it again after 10 s, and waits for the client.',
   matters:
-    'A restarting device refuses connections for some seconds, and values are missing until the client tries again.',
-  fix: 'Keep trying to connect, pausing before each new try, for as long as the client runs.',
-  rule: `Passes when the client connects and polls as before; fails when it does not within ${WITHIN}. The simulator can't see refused connections, so it measures only an upper bound of the pause between them.`,
+    'A restarting device refuses connections for a few seconds. Values are missing until the client tries again.',
+  fix: 'Keep trying to connect for as long as the client runs, with a pause before each try.',
+  rule: `Passes when the client connects and polls as before; fails when it does not within ${WITHIN}. The simulator can't see refused connections, so it measures only an upper bound for the pause between them.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
   transports: ON_TCP,
@@ -126,14 +126,15 @@ const listenerGone: Check = {
     const limit = patienceOf(exam);
     const next = await exam.until(() => exam.log.after(reopened)[0], limit);
     if (!next) {
-      const text = `sent no request for ${secondsSince(exam, openedAt)} after the line was open again`;
+      const text = `sent no request for ${secondsSince(exam, openedAt)} after the line was reopened`;
       return sure('wrong', text, before, blame);
     }
     const connected = exam.log.clientEvent(0, 'client', next.request.clientId);
     const evidence = [...before, ...(connected ? [connected] : []), next];
-    if (!connected) return sure('unclear', 'the connection of its next request was not seen', evidence);
+    if (!connected)
+      return sure('unclear', 'sent its next request on a connection whose opening was not seen', evidence);
     const afterMs = numberText(connected.at - openedAt);
-    return comeBack(exam, `connected ${afterMs} ms after the line was open again`, evidence, blame);
+    return comeBack(exam, `connected ${afterMs} ms after the line was reopened`, evidence, blame);
   },
 };
 
@@ -142,18 +143,18 @@ const halfOpen: Check = {
   group: 'connections',
   title: 'Gives up a dead connection',
   what: 'a dead connection',
-  does: 'Stops answering on the open connections, and answers again once the client has opened a new one. A new connection during `outage-5s` shows the same.',
+  does: 'Stops answering on the open connections, and answers again once the client has opened a new one. If the client opened a new connection during `outage-5s`, that decides.',
   matters:
     'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices only after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
-  rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or half a minute, three poll periods and three time-outs if that is longer.',
+  rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or within half a minute plus three poll periods and three time-outs if that is longer.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
   transports: ON_TCP,
   // Most clients open a new connection during that outage, which is enough for this check.
   after: ['outage-5s'],
   async run(exam) {
     if (exam.log.isAnewEachTime) {
-      return sure('right', 'opens a connection for each request, so it sends none on a dead one');
+      return sure('right', 'opens a connection for each request, so it never sends on a dead one');
     }
     const { opened } = exam.client.facts;
     const { at, spoilt, result } = opened

@@ -30,7 +30,7 @@ interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'va
   readonly faults: (exam: Exam) => readonly object[] | string;
 }
 
-const READS_NOTHING = 'the client reads no registers or bits, so its replies have no byte count';
+const READS_NOTHING = 'the client reads no registers or bits, so the replies to it have no byte count';
 /** The most data bytes of a reply: those of 125 registers or 2000 bits. */
 const MOST_BYTES = 250;
 /** The LRC of an ASCII frame and its end, in characters. */
@@ -73,8 +73,8 @@ const DAMAGE: readonly Damage[] = [
     title: 'Discards a truncated reply',
     what: 'half a reply',
     does: 'Sends only the first half of replies.',
-    matters: 'A client that uses the bytes so far shows values that no device sent.',
-    fix: 'Accept a reply only when all its bytes are there, and empty the buffer before the next request.',
+    matters: 'A client that uses the bytes received so far shows values that no device sent.',
+    fix: 'Accept a reply only when all its bytes have arrived, and empty the buffer before the next request.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: an incomplete message is discarded',
     faults: halfOf,
   },
@@ -87,7 +87,7 @@ const DAMAGE: readonly Damage[] = [
       'Bytes left in a buffer are mistaken for the start of the next reply, and every later reply is wrong.',
     fix: 'Empty the receive buffer before each request.',
     source:
-      'Modbus over Serial Line V1.02, 2.5.1.1: the frame ends with the silence; common with adapters that switch late',
+      'Modbus over Serial Line V1.02, 2.5.1.1: the frame ends with the silence; common with adapters that switch direction late',
     isIntact: true,
     isHarmless: true,
     faults: () => [{ extend: 3 }],
@@ -108,7 +108,7 @@ const DAMAGE: readonly Damage[] = [
     title: 'Discards junk sent instead of a reply',
     what: 'junk',
     does: 'Replaces replies with random bytes of the same length.',
-    matters: 'A different baud rate or protocol on the same line looks like this.',
+    matters: 'Devices with a different baud rate or protocol on the same line cause this.',
     fix: 'Check unit, function, length and CRC of every reply, and empty the buffer before the next request.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.2; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
     faults: (exam) => [{ junk: replyLength(exam) }],
@@ -119,7 +119,7 @@ const DAMAGE: readonly Damage[] = [
     what: 'a reply from another unit',
     does: 'Sends replies with the unit identifier of another unit; the frame is valid.',
     matters:
-      'On a serial line a late reply of another device looks like this, and its value belongs to another register.',
+      'On a serial line, a late reply from another device looks like this, and its value belongs to another register.',
     fix: 'Compare the unit identifier of every reply with that of the request.',
     source: 'Modbus over Serial Line V1.02, 2.4.1: a reply from an unexpected slave is ignored',
     faults: ({ target: { unitId } }) => [{ unit: unitId < LAST_UNIT ? unitId + 1 : unitId - 1 }],
@@ -225,11 +225,12 @@ const DAMAGE: readonly Damage[] = [
 /** Writes the rule of a check: when a client passes, insofar as this depends on the damage. */
 function ruleOf({ isIntact, isHarmless }: Damage): string {
   const usual = isHarmless ? ', or continues as after a good reply' : '';
-  const value = isIntact ? 'a value that no reply carried' : 'the spoilt value';
+  const value = isIntact ? 'a value that no reply carried' : 'the corrupted value';
   const unclear = isHarmless ? '' : ', or, without an observer, when it continues as after a good reply';
   return `Passes when the client retries or continues as without a reply${usual}, in three trials that agree, or when the observer \
-shows no spoilt value. Fails when the observer shows ${value} or stops following, when the client stops, when it does not poll as before \
-afterwards, or when, three times out of three, it does not accept the good reply after the spoilt one either. Inconclusive when the trials do not agree or show neither${unclear}.`;
+shows no corrupted value. Fails when the observer shows ${value} or stops following, when the client stops, when it does not \
+poll as before, or when, three times out of three, it does not accept the good reply after the corrupted one either. Inconclusive when the \
+trials do not agree or show neither${unclear}.`;
 }
 
 function damageCheck(damage: Damage): Check {
@@ -265,7 +266,7 @@ function damageCheck(damage: Damage): Check {
 /** How often it has to be known what a client does after a good reply. */
 const FEWEST_USUAL = 8;
 
-/** The verdict on a client that keeps the spoilt bytes, and so loses the good reply after them as well; undefined for any other. */
+/** The verdict on a client that keeps the corrupted bytes, and so loses the good reply after them as well; undefined for any other. */
 function costsAnother(exam: Exam, what: string): Judged | undefined {
   const met = exam.log.spoilt.filter(({ seq, rule }) => seq > exam.since && rule?.faults !== LOST);
   const followed = met.flatMap(({ next }) => (next && wentWell(next) ? (continuationOf(next) ?? []) : []));
@@ -313,7 +314,7 @@ const duplicate = contrastCheck('damaged', {
   matters:
     'A client that mistakes the copy for the next reply is off by one reply from then on: every value belongs to another request.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier.',
-  rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it continues as if that request had been answered, or stops; inconclusive when both look the same for this client.',
+  rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it continues as if that request had been answered, or stops; inconclusive when this client behaves the same in both cases.',
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
   blame: 'mistakes a duplicate for the next reply, or gives up a request because of it',
   meaning: TAKES_NONE,
@@ -329,11 +330,11 @@ const split = contrastCheck('damaged', {
   id: 'split-reply',
   title: 'Accepts a reply in two pieces',
   what: 'a reply in two pieces',
-  does: `Sends replies in two halves, with a pause of one character between them on RTU (less than t1.5), and of ${GAP_MS} ms elsewhere; the header of Modbus TCP comes in two pieces as well.`,
+  does: `Sends replies in two halves, with a pause of one character between them on RTU (less than t1.5), and of ${GAP_MS} ms otherwise; the header of Modbus TCP also comes in two pieces.`,
   matters:
     'Adapters and networks split replies anywhere. A client that treats each read as a whole reply fails occasionally.',
-  fix: 'Keep reading until the whole reply is there or the time-out is over.',
-  rule: 'Passes when the client continues as after a whole reply, in three trials that agree; fails when it retries or continues as without a reply. Inconclusive, without an observer, when the client also continues as usual after half a reply, or when both look the same for this client.',
+  fix: 'Keep reading until the whole reply has arrived or the time-out has expired.',
+  rule: 'Passes when the client continues as after a whole reply, in three trials that agree; fails when it retries or continues as without a reply. Inconclusive, without an observer, when the client also continues as usual after half a reply, or behaves the same in both cases.',
   source:
     'Modbus over Serial Line V1.02, 2.5.1.1 (t1.5) and 2.5.2.1; Modbus Messaging on TCP/IP V1.0b, 4.2: TCP is a stream',
   transports: ['serial', 'tcp', 'tls'],

@@ -90,7 +90,7 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 const ENDLESS =
   'more than five times as often as usual, or more than eight times within one poll period (or more often than without a reply, if that is more)';
 const UNCLEAR =
-  "inconclusive when its endless retries can't be distinguished from the retries of each poll, or when it seems to have been restarted";
+  "inconclusive when endless retries can't be distinguished from a few retries per poll, or when the client seems to have been restarted";
 const FAILS = `fails when it sends requests ${ENDLESS}, or stops polling afterwards, or when the observer shows a value that no reply carried`;
 
 /** NaN as a float32 or float64, in every byte order, and no value in SunSpec. */
@@ -136,12 +136,12 @@ const ofCodes = EXCEPTIONS.map(
     group: 'exceptions',
     title: `Keeps polling after exception ${code}, without a tight loop of requests`,
     what: `exception ${code}`,
-    does: `Answers every request of one poll with exception ${code} (${name}) for some poll periods.`,
+    does: `Answers every request of one poll with exception ${code} (${name}) for a few poll periods.`,
     matters,
     fix: isTemporary
-      ? 'Wait for at least a poll period before the next request, and keep the last value, marked as old.'
+      ? 'Wait for at least a poll period before the next request, and keep the last value, marked as stale.'
       : 'Retry at the next poll, never in a tight loop, and show that there is no value.',
-    rule: `Passes when the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}, or repeats every poll equally often; ${FAILS}; ${UNCLEAR}. How soon it retries is reported, not judged.`,
+    rule: `Passes when the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}, or repeats every poll the same number of times; ${FAILS}; ${UNCLEAR}. How soon it retries is reported, not judged.`,
     source,
     beside: 'one poll',
     run: (exam) => run(exam, code, isTemporary),

@@ -24,11 +24,11 @@ export const lateReply: Check = {
   group: 'damaged',
   title: 'Does not mistake a late reply for the next one',
   what: BLAME.what,
-  does: 'Holds a reply back until the client has given up and sent its next request, then sends it. If the two replies look alike on the line, both are sent, and the next request gets none.',
+  does: 'Holds a reply back until the client has given up and sent its next request, then sends it. If the next request is the same, so that the late reply fits it, that request gets no reply of its own.',
   matters:
     'A client that accepts it is off by one reply from then on: every value belongs to another request, unnoticed. A client that gives up its request because of it loses a value.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and keep waiting for the right one.',
-  rule: 'Passes when the client keeps waiting for its own reply or is not off by one reply afterwards, in three trials that agree, or reconnects after a time-out; fails when it continues as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
+  rule: 'Passes when the client keeps waiting for its own reply or is not off by one reply afterwards, in three trials that agree, or reconnects after a time-out; fails when it continues as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when this client behaves the same in both cases.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
   // Those runs show how the client continues after two requests without a reply.
@@ -36,7 +36,7 @@ export const lateReply: Check = {
   async run(exam) {
     const missing = await learn(exam, [LOST]);
     if (isBroken(missing) && missing.kind === 'waits')
-      return sure('right', 'waits forever for its reply, so no reply can be too late', missing.asked);
+      return sure('right', 'waits forever for its reply, so no reply can come too late', missing.asked);
     if (isBroken(missing))
       return sure(
         'wrong',
@@ -83,9 +83,7 @@ async function taken(exam: Exam): Promise<Judged> {
     ifTaken: [LOST, 'good'],
     ifLeft: [LOST, LOST],
     isVoid: ([, second]) =>
-      second && fits(exam, second)
-        ? 'the next request was the same, so the late reply matches it'
-        : undefined,
+      second && fits(exam, second) ? 'the next request was the same, so the late reply fits it' : undefined,
   };
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, TAKES_NONE, BLAME));
   const { values } = exam.client;
@@ -101,7 +99,7 @@ async function taken(exam: Exam): Promise<Judged> {
     const { kind, text } = await seeing();
     if (kind !== 'kept') return kind === 'sent' ? { ...onLine, conclusion: TAKEN.blame } : onLine;
     // The client discarded the late reply, and gave up its request too.
-    const conclusion = 'gives up a request when a late reply comes';
+    const conclusion = 'gives up a request when a late reply arrives';
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };
   }
   const seen = await decide(exam, BLAME, seeing);

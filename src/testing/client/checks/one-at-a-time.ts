@@ -28,7 +28,7 @@ export const oneAtATime: Check = {
   does: 'Delays replies until the next poll is due, but by less than the time-out, and watches for a request in that time.',
   matters: 'Two devices that send at once on a serial line destroy both frames.',
   fix: 'Send the next request only after the reply or the time-out, with one queue for the whole line.',
-  rule: 'Passes when no request comes while a reply is pending, in three trials that agree; fails when one does. Inconclusive when the client may have given up before, or when its next request is due only after it gives up.',
+  rule: 'Passes when no request comes while a reply is pending, in three trials that agree; fails when one does. Inconclusive when the client may already have given up on the reply, or when its next request is due only after it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.1 and 2.4.1',
   transports: ['serial'],
   async run(exam) {
@@ -36,7 +36,7 @@ export const oneAtATime: Check = {
       ([before, next]) => next.request.startedAt - before.at < SHORTEST_TIMEOUT_MS,
     );
     if (asked.length > 2) {
-      const text = `sent a request within ${SHORTEST_TIMEOUT_MS} ms of the last one, while the device was answering, ${asked.length} times`;
+      const text = `sent a request within ${SHORTEST_TIMEOUT_MS} ms of the previous one, before the device had replied, ${asked.length} times`;
       return sure('wrong', text, asked.flat().slice(0, 4), BLAME);
     }
     const missing = await learn(exam, [LOST]);
@@ -77,7 +77,7 @@ export const oneAtATime: Check = {
       if (isSure) return { shows: 'wrong', text: `sent a request ${about}`, evidence, conclusion: BLAME };
       return {
         shows: 'unclear',
-        text: `sent a request ${about}, but may have given up on it before`,
+        text: `sent a request ${about}, but may already have given up on that reply`,
         evidence,
       };
     });

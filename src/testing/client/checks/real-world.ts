@@ -45,7 +45,7 @@ const LATE_MS = 5_000;
 const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
 
 const RULE =
-  'Passes when the client continues correctly, or retries, and polls as before afterwards; fails when the observer shows a \
+  'Passes when the client continues correctly, or retries, and then polls as before; fails when the observer shows a \
 value that no good reply carried, twice, or when the client stops or does not poll as before; inconclusive when the \
 misbehaviour does not fit the line, never affected the client, or led to replies that the client may or may not have accepted.';
 
@@ -71,7 +71,7 @@ export function realWorldChecks(): readonly Check[] {
 async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
   const player = new EntryPlayer(entry, exam.client.order.line, exam.client.order.unitId);
   const why = player.whyNot ?? whyNever(exam, entry, player);
-  if (why !== undefined) return sure('unclear', `does not fit: ${why}`);
+  if (why !== undefined) return sure('unclear', `does not apply: ${why}`);
   const trials: Trial[] = [];
   for (;;) {
     // Each trial begins at a different point of the client's polling cycle.
@@ -185,7 +185,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOut
   if (!isBack || !follows) {
     const after = exam.log.after(last);
     const text = isBack
-      ? `stopped: after ${got} the observer did not follow the good replies`
+      ? `stopped: after ${got}, the observer no longer followed the good replies`
       : `stopped: after ${got}, it ${notAsBefore(exam).text}`;
     const shown = [...evidence, ...after.slice(-2)];
     const conclusion = `does not recover from ${entry.id}`;
@@ -203,7 +203,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOut
   const again = acted.filter((each) => isAskedAgain(exam, each)).length;
   const how = again > 0 ? `retried after ${again} of` : 'continued correctly after';
   const seen = isWatched ? '; the observer showed no wrong value' : '';
-  const text = `${how} ${got}, and polled as before afterwards${seen}`;
+  const text = `${how} ${got}, and then polled as before${seen}`;
   return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
 }
 
@@ -270,7 +270,7 @@ async function openPoll(
     return 'the replies were valid, but with values of other registers, which no client can detect';
   const late = acted.filter((each) => isLate(each));
   if (late.length > 0 && !(isWatched && late.some(isForTarget)))
-    return 'the line does not show whether it mistook a late reply for the next one; the check late-reply tries that';
+    return 'the line does not show whether it mistook a late reply for the next one; the check late-reply tests that';
   const ofTarget = acted.filter(isOfTarget);
   const spoilt = (ofTarget.length > 0 ? ofTarget : acted).filter(
     (each) => !late.includes(each) && !isTrue(each, played),

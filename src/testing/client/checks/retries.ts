@@ -229,14 +229,14 @@ function sameness({ target }: Exam, usual: Behaviour): (one: number, other: numb
 }
 
 const LOOK_ALIKE =
-  'its retries look like its polls; a different poll period or time-out of the client would separate them';
+  'its retries look like its polls; a different poll period or time-out of the client would tell them apart';
 
 const retries: Check = {
   id: 'retries',
   group: 'time',
   title: 'Retries when no reply comes',
   what: 'requests without a reply',
-  does: 'Answers no request of one poll until the client continues with another poll or with the next round.',
+  does: 'Leaves one poll unanswered until the client moves on to another poll or to the next round.',
   matters:
     'Single frames get lost on a serial line. A client that does not retry loses a value each time; one that retries forever never polls the other devices.',
   fix: 'Repeat the request once or twice if no reply comes, then continue with the next poll.',
@@ -292,7 +292,7 @@ function retriesTrial(exam: Exam, { asked, after, tries: count, doubt, isTooSoon
   }
   if (count === 1 && isTooSoon) {
     const text =
-      'continued before its time-out, or as after a good reply: it may have taken an earlier reply';
+      'continued before its time-out, or as after a good reply: it may have accepted an earlier reply';
     return { shows: 'unclear', text, evidence };
   }
   if (count > 1) return { shows: 'right', text: `sent the request ${timesText(count)}`, evidence, weight };

@@ -135,7 +135,7 @@ export const shownValue: Check = {
   group: 'watching',
   title: 'Shows the value that was sent',
   what: 'a value that it shows',
-  does: 'Sends four good values and compares those that the observer shows with the true ones, also with other word and byte orders, and with and without a sign.',
+  does: 'Sends four good values and compares what the observer shows with them, read in each word and byte order, signed and unsigned.',
   matters: 'Swapped words turn 230.1 into 3.9e-40, or into a plausible number that no other check catches.',
   fix: 'Set the word order, byte order and type given in the manual of the device.',
   rule: 'Passes when the observer shows the true value, or that value times a power of ten; fails when it shows the value in another byte or word order, or with a wrong sign; inconclusive otherwise, and when the observer does not follow. Runs only with an observer.',
@@ -158,7 +158,7 @@ function judged(exam: Exam, learnt: readonly LearntText[]): Judged {
   const quoted = JSON.stringify(first.shown);
   const numbers = numbersOf(learnt);
   if (numbers.length === 0)
-    return sure('unclear', `the observer shows ${quoted}, which has no number`, evidence);
+    return sure('unclear', `the observer shows ${quoted}, which contains no number`, evidence);
   const right = meant.find((each) => numbers.some((those) => isShown(those, each)));
   if (right) return sure('right', `the observer shows ${quoted}, which is right for ${right.text}`, evidence);
   for (const { says, as } of MISREADINGS) {

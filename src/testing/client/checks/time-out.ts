@@ -252,7 +252,7 @@ const timeOut: Check = {
       return sure('unclear', `the time-out is ${between}; ${whyNotBetter(pace)}`, evidence);
     }
     exam.client.learn({ timeoutMs: measured });
-    const text = `waits ${measuredText(measured)} for a reply (${probes} delays show it)`;
+    const text = `waits ${measuredText(measured)} for a reply (measured with ${probes} delays)`;
     if (value > KEPT_WAITING_MS) return sure('wrong', text, evidence, 'waits more than 30 s for a reply');
     return sure('right', text, evidence);
   },
@@ -261,7 +261,7 @@ const timeOut: Check = {
 function whyNotBetter({ tolerance, spread }: Pace): string {
   const most = Math.max(tolerance / 2, spread);
   return most <= STEADY_MS.jitter
-    ? 'the rhythm of this client does not show it more precisely'
+    ? 'the rhythm of this client does not allow a more precise value'
     : `this client's timing varies by up to ${numberText(most)} ms, either by itself or because this machine is busy`;
 }
 
@@ -285,7 +285,7 @@ const timeOutMargins: Check = {
   group: 'time',
   title: 'Keeps to its time-out',
   what: 'a reply close to its time-out',
-  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each. If the client continues before a reply at 110 % would be due, that reply is left out.',
+  does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each. If the client continues before a reply at 110 % would be due, that reply is not sent.',
   matters: 'A time-out that varies at random causes errors that are hard to reproduce.',
   fix: 'Measure the time-out from the end of the request, with a timer that no other work delays.',
   rule: 'Passes when the client accepts replies at 90 % and none at 110 %, in three trials of each that agree; fails when three show otherwise; inconclusive if the time-out is not known or the requests do not show it.',

@@ -156,7 +156,7 @@ const deadUnit: Check = {
   does: 'Silences one unit and measures how often the client reads the others in that time.',
   matters: 'One dead device must not block all others.',
   fix: 'After the last retry, continue with the other units, and poll a dead one less often.',
-  rule: 'Passes when every poll of another unit comes at least twice in that time, and reports how much slower it is; fails when one does not; inconclusive when the client reads from one unit only.',
+  rule: 'Passes when every poll of the other units comes at least twice in that time; fails when one does not; how much slower they are is reported; inconclusive when the client reads from one unit only.',
   source: 'node-red-contrib-modbus issue 446: one dead unit stalls all',
   needs: ['time-out', 'retries'],
   lastsMs: SHORTEST_DEAD_MS,
@@ -194,7 +194,7 @@ const deadUnit: Check = {
     const left = slower.find(({ times }) => times === undefined)?.poll;
     if (left) {
       const took = durationText(Math.round(exam.clock.now() - begin));
-      const text = `while unit ${unitId} was dead for ${took}, ${left.text} did not come twice`;
+      const text = `while unit ${unitId} was dead for ${took}, ${left.text} came fewer than two times`;
       return sure('wrong', text, evidence, 'one dead unit stalls the others');
     }
     const most = Math.max(...slower.map(({ times = 1 }) => times));

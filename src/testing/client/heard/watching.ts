@@ -52,7 +52,7 @@ export async function watchClient(
   const watched = await Promise.race([rhythmOf(client), client.crashed.then((crash) => ({ crash }))]);
   if ('crash' in watched) {
     if (client.log.after(0).length > 0) return watched;
-    return client.refuse('the client ended before its first request', `: ${watched.crash}`);
+    return client.refuse('the client exited before its first request', `: ${watched.crash}`);
   }
   if (!watched.ok) return client.refuse(watched.error);
   const { polls, target } = watched.value;
@@ -69,7 +69,7 @@ async function rhythmOf(client: WatchedClient): Promise<Result<Watched>> {
     const damaged = log
       .othersAfter(0)
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
-    const only = damaged > 0 ? `, only damaged frames, ${damaged} times (wrong baud rate or parity?)` : '';
+    const only = damaged > 0 ? `, only ${damaged} damaged frames (wrong baud rate or parity?)` : '';
     return failure(
       `no client polls line ${line.name}: no request came within ${durationText(patience)}${only}`,
     );

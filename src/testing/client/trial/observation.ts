@@ -218,7 +218,8 @@ const AWAY_MS = 250;
 export const BEFORE_ITS_TIME = 0.75;
 
 /** Explains why a reaction is unclear if the two behaviours look alike. */
-export const ALIKE = 'this client behaves the same with and without a reply, so the line does not show it';
+export const ALIKE =
+  'this client behaves the same with and without a reply, so the line does not show whether it accepted one';
 
 /** Decides what a client did about a reply. */
 export function reactionTo(continuation: Continuation, compared: Compared): Reaction {
@@ -308,7 +309,7 @@ function reconnection(
   const { of, next, afterMs, closedAfterMs } = continuation;
   const { closing } = missing;
   if (missing.samples.length === 0 || usual.samples.length === 0)
-    return unclear('used another connection, and its usual behaviour on one is not known');
+    return unclear('used another connection, and how it usually behaves on a new one is not known');
   const isAsMissing =
     closing &&
     closedAfterMs !== undefined &&

@@ -149,7 +149,7 @@ export function twice({ client: { line } }: Exam): readonly object[] {
 const SHORTEST_GAP_MS = 1;
 
 /** Explains why a reply with pauses that RTU allows shows nothing if the pauses became longer. */
-export const TOO_LONG = 'this computer paused longer than t1.5, so the reply was not valid';
+export const TOO_LONG = 'this machine paused for longer than t1.5, so the reply was not valid';
 
 /** Explains why a reply that should come twice shows nothing; undefined if it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
@@ -342,7 +342,7 @@ export async function recovers(exam: Exam, judged: Judged, otherwise: () => Judg
     if (!exam.wasSlow || exam.askedAfter(exam.lastMet?.seq ?? 0).length === 0) return wrong;
     return sure(
       'unclear',
-      `${wrong.summary}; nor did it before, while this machine was late`,
+      `${wrong.summary}; it did not poll as before even earlier, while this machine was late`,
       wrong.evidence,
     );
   };

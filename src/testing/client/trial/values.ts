@@ -277,7 +277,7 @@ export class ValueOracle {
     const isBack =
       (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
     if (spoilt.length === 0) return unclear('no request came while the observer was being read');
-    if (isVoid && spoilt.some(isVoid)) return unclear('a spoilt reply was a valid reply to its request');
+    if (isVoid && spoilt.some(isVoid)) return unclear('a disturbed reply was a valid reply to its request');
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
       return unclear('the fault could not act on one of the replies, so it was a good one');
     }
@@ -292,7 +292,7 @@ export class ValueOracle {
       return { ...trial, text: `${text}${ever}`, conclusion: blame };
     }
     if (isBack) return trial;
-    const lost = 'the observer did not follow the good replies afterwards';
+    const lost = 'the observer no longer followed the good replies';
     return {
       ...trial,
       shows: 'wrong',
@@ -426,7 +426,7 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
   if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the observer kept its value' };
   const { kind, text } = seen;
   const quoted = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  const whose = kind === 'sent' ? 'the value of the spoilt reply' : 'which no good reply carried';
+  const whose = kind === 'sent' ? 'the value in the disturbed reply' : 'which no good reply carried';
   return { kind, text: `the observer then showed ${quoted}, ${whose}` };
 }
 

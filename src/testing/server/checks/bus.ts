@@ -417,7 +417,7 @@ export const BUS = checksOf(
       rule: 'Conforms when no reply comes and the value is written.',
       clause: `${SERIAL}, 2.1 and 2.2`,
       matters:
-        'Clients set clocks and setpoints of a whole bus this way: stephane/libmodbus#153, pymodbus-dev/pymodbus#2378.',
+        'Clients set the clocks and setpoints of a whole bus this way: stephane/libmodbus#153, pymodbus-dev/pymodbus#2378.',
       mend: 'Execute writes to unit 0 and stay silent.',
     },
     {
@@ -426,7 +426,7 @@ export const BUS = checksOf(
       does: 'Reads 1 to 20 values, so that some frames contain the byte 0x11 or 0x13 and others do not.',
       rule: answered,
       clause: `${SERIAL}, 2.5.1`,
-      matters: 'Some polls never get through.',
+      matters: 'Some polls never get a reply.',
       mend: 'Switch off the software flow control of the port.',
     },
     {
@@ -446,7 +446,7 @@ export const BUS = checksOf(
       title: 'Forgets half a frame after a second',
       does: 'Sends 4 bytes, waits 1.2 s, then sends a read.',
       rule: answered,
-      matters: 'A disturbance costs a poll that comes long after it.',
+      matters: 'A disturbance costs a poll long after it.',
       mend: discard,
       run: (bench) =>
         stillAnswers(bench, [{ bytes: bench.frameOf().subarray(0, 4) }], 1200, {
@@ -498,7 +498,7 @@ export const BUS = checksOf(
     {
       ...{ id: 'rtu-neighbour-dead' },
       title: 'Answers after a request that no unit answers',
-      does: 'Sends a read to an unused unit, waits 150 ms, then sends a read.',
+      does: 'Sends a read to an unused unit, waits 150 ms, then sends one to its own unit.',
       rule: answered,
       clause: ADDRESS,
       matters: 'One dead device blocks the others on the bus: stephane/libmodbus#83, stephane/libmodbus#723.',
@@ -511,7 +511,7 @@ export const BUS = checksOf(
     },
     {
       ...{ id: 'rtu-frame-in-frame', grade: 'met', needs: ['holding'], run: beside(frameInFrame) },
-      title: 'Finds no request inside a frame',
+      title: 'Ignores a request inside another frame',
       does: 'Sends a reply as if from another unit, with a write of the scratch register in its data.',
       rule: 'Conforms when the write is neither answered nor executed.',
       matters: 'Data of another device become a command: kochedykov/jlibmodbus#75.',

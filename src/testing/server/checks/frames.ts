@@ -194,13 +194,13 @@ export const FRAMES = checksOf({ group: 'frames', isSeveral: true }, [
     rule: 'Conforms when no bytes arrive. Noise on the wire looks the same.',
     clause: `${SERIAL}, 2.1`,
     matters:
-      'Clients take the bytes for the start of the next reply: pyhys/minimalmodbus#61, jmccrohan/pysolarmanv5#62.',
-    mend: 'Switch the driver off after the last stop bit, and send only whole replies, and only while the client waits.',
+      'Clients mistake the bytes for the start of the next reply: pyhys/minimalmodbus#61, jmccrohan/pysolarmanv5#62.',
+    mend: 'Switch the driver off after the last stop bit. Send only whole replies, and only while the client waits.',
   },
   {
     ...{ id: 'mbap-echo', grade: 'met', on: 'tcp', turn: 'end', run: mbapEcho },
     title: 'Copies the transaction identifier',
-    does: 'Checks all replies, including reads with 0000, 0001, 00FF, 1234 and FFFF, and a refused one with ABCD.',
+    does: 'Checks all replies, including those to reads with the identifiers 0000, 0001, 00FF, 1234 and FFFF, and to a refused one with ABCD.',
     rule: 'Conforms when each reply, exceptions included, has the identifier of its request.',
     clause: `${TCP}, 3.1.3 and 4.4.2.5`,
     matters:

@@ -276,10 +276,10 @@ export const HAS = checksOf({ group: 'has' }, [
     ...{ id: 'map-end', grade: 'seldom', provokes: ['address'], run: mapEnd },
     title: 'Refuses a block that goes beyond the end',
     does: 'Finds the last address and reads it once with the previous address and once with the next.',
-    rule: 'Conforms when the first is answered and the second refused with exception 02. Another code is inconclusive; not supported if every address exists.',
+    rule: 'Conforms when the first read is answered and the second refused with exception 02. Another code is inconclusive; not supported if every address exists.',
     clause: `${A}, 7, code 02`,
     matters:
-      'A value from outside the map is taken for a measurement: pail23/stiebel_eltron_isg_component#599.',
+      'A value from outside the map is mistaken for a measurement: pail23/stiebel_eltron_isg_component#599.',
     mend: 'Check address plus quantity against the end of the map.',
   },
   ...([3, 4] as const).map(
@@ -291,7 +291,7 @@ export const HAS = checksOf({ group: 'has' }, [
       clause: `${A}, 6.${code}`,
       matters:
         'Clients that read registers in blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
-      mend: 'Give the transmit buffer 256 bytes.',
+      mend: 'Make the transmit buffer 256 bytes long.',
     }),
   ),
   ...([1, 2] as const).map(
@@ -302,14 +302,14 @@ export const HAS = checksOf({ group: 'has' }, [
       rule: 'Conforms when the reply has 250 data bytes. Inconclusive if the map has fewer bits.',
       clause: `${A}, 6.${code}`,
       matters: 'Clients that read bits in blocks fail: coassoftwaresystems/delphi-modbus#18.',
-      mend: 'Give the transmit buffer 256 bytes.',
+      mend: 'Make the transmit buffer 256 bytes long.',
     }),
   ),
   {
     ...{ id: 'block-agrees', grade: 'met', run: blockAgrees },
     title: 'A block returns the same values as single reads',
     does: 'Reads values of each table one by one and in blocks: two and four from the first address, four from the next one, and the largest block.',
-    rule: 'Conforms when they agree. Values that change by themselves are inconclusive.',
+    rule: 'Conforms when both agree. Inconclusive if values change by themselves.',
     clause: `${A}, 6.1 to 6.4`,
     matters:
       '32-bit values are torn, swapped or shifted by holes (LavermanJJ/pysolarfocus#61); coils come from the start of their byte (espressif/esp-modbus#35).',

@@ -231,7 +231,7 @@ function byteCount(pdu: Uint8Array): Found | undefined {
   return counted === bytes ? undefined : { code: 'byte-count-wrong', byteCount: counted, bytes };
 }
 
-const COST = 'A client that looks for it waits for its time-out: stephane/libmodbus#813.';
+const COST = 'A client that probes for the function waits for its time-out: stephane/libmodbus#813.';
 
 const OF_43 = checksOf(
   {
@@ -311,7 +311,7 @@ const OF_8 = checksOf({ group: 'identification', grade: 'seldom', provokes: ['fu
     rule: 'Conforms when each counter increased by one. Inconclusive if other devices talk on the line.',
     clause: `${SERIAL}, 6.1`,
     matters: 'These counters are used to find a bad line.',
-    mend: 'Count in the receiver and where exceptions are created.',
+    mend: 'Count errors in the receiver, and exceptions where they are created.',
   },
 ]);
 

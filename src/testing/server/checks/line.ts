@@ -142,7 +142,7 @@ export const LINE = checksOf({ group: 'bus' }, [
   {
     ...{ id: 'rtu-parity', grade: 'seldom', on: 'rtu', turn: 'late', run: wrongParity },
     title: 'Ignores a wrong parity',
-    does: 'Sends a read with the other parity. Not on a pseudo-terminal.',
+    does: 'Sends a read with the other parity. Not run on a pseudo-terminal.',
     rule: 'Conforms when no reply comes. Not supported without parity.',
     clause: 'Serial Line V1.02, 2.5.1 and 2.4.2',
     matters: 'Only the CRC catches disturbed bits on long lines.',
@@ -151,7 +151,7 @@ export const LINE = checksOf({ group: 'bus' }, [
   {
     ...{ id: 'rtu-baud', grade: 'seldom', on: 'rtu', turn: 'late', run: otherSpeed },
     title: 'Tolerates a speed that is 2 % off',
-    does: 'Sends one read 2 % too fast and one 2 % too slow. Not on a pseudo-terminal.',
+    does: 'Sends one read 2 % too fast and one 2 % too slow. Not run on a pseudo-terminal.',
     rule: 'Conforms when both are answered, otherwise inconclusive: the adapter may be the cause.',
     clause: 'Serial Line V1.02, 3.2',
     matters: 'Oscillators of clients differ; SunSpec RTU-2 requires the tolerance.',

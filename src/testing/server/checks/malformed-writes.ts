@@ -219,7 +219,7 @@ export const MALFORMED_WRITES = checksOf(
   [
     {
       ...{ id: 'fc16-quantity-0', run: onRegister((a) => [[16, ...bytesOf(a), 0, 0, 0]]) },
-      title: 'Refuses to write no registers',
+      title: 'Refuses a write of zero registers',
       does: 'Function 16 with quantity 0.',
       clause: `${A}, figure 22`,
     },
@@ -254,7 +254,7 @@ export const MALFORMED_WRITES = checksOf(
     },
     {
       ...{ id: 'fc16-quantity-124', room: 124, run: fc16TooMany },
-      title: 'Refuses to write 124 registers',
+      title: 'Refuses a write of 124 registers',
       does: 'Writes 124 registers with their current values.',
       clause: `${A}, figure 22 and 4.1`,
       matters: 'A buffer overflows: stephane/libmodbus#143, stephane/libmodbus#105.',
@@ -277,7 +277,7 @@ export const MALFORMED_WRITES = checksOf(
     },
     {
       ...{ id: 'fc23-all-or-nothing', provokes: ['address'], run: with23(fc23AllOrNothing) },
-      title: 'Writes nothing where the read is refused',
+      title: 'Writes nothing if the read is refused',
       does: 'Function 23 reads an address that does not exist, and writes.',
       rule: 'Conforms when the reply is exception 02 and nothing is written.',
       clause: `${A}, figure 27`,
@@ -285,7 +285,7 @@ export const MALFORMED_WRITES = checksOf(
     {
       ...{ id: 'fc05-value-illegal', needs: ['coils'] },
       title: 'Refuses an invalid coil value',
-      does: 'Function 5 with 0001 and FFFF to a coil that is 0, and to one that is 1.',
+      does: 'Function 5 with the values 0001 and FFFF, for a coil that is 0 and for one that is 1.',
       clause: `${A}, figure 15`,
       matters: 'A wrong value switches a relay: sourceperl/pyModbusTCP#8.',
       run: async (bench) => {
@@ -296,7 +296,7 @@ export const MALFORMED_WRITES = checksOf(
     },
     {
       ...{ id: 'fc15-quantity-0', needs: ['coils'] },
-      title: 'Refuses to write no coils',
+      title: 'Refuses a write of zero coils',
       does: 'Function 15 with quantity 0.',
       clause: `${A}, figure 21`,
       run: (bench) => coilMalformed(bench, (c) => [[15, ...bytesOf(c), 0, 0, 0]]),
@@ -310,7 +310,7 @@ export const MALFORMED_WRITES = checksOf(
     },
     {
       ...{ id: 'fc15-quantity-1969', needs: ['coils'], room: 1969, run: fc15TooMany },
-      title: 'Refuses to write 1969 coils',
+      title: 'Refuses a write of 1969 coils',
       does: 'Writes 1969 coils with their current values.',
       clause: `${A}, figure 21`,
       matters: 'debevv/nanoMODBUS#116',

@@ -244,7 +244,7 @@ export const MAP = checksOf({ group: 'map' }, [
     rule: 'Conforms when the reply to the whole block is exception 02. Inconclusive if no hole is refused on its own.',
     clause: `${A}, 7, code 02`,
     matters:
-      'Fill values in holes are taken for measurements: LavermanJJ/pysolarfocus#61, pail23/stiebel_eltron_isg_component#599.',
+      'Fill values in holes are mistaken for measurements: LavermanJJ/pysolarfocus#61, pail23/stiebel_eltron_isg_component#599.',
     mend: 'Refuse a block with exception 02 if one of its addresses does not exist.',
   },
   {
@@ -259,7 +259,7 @@ export const MAP = checksOf({ group: 'map' }, [
   {
     ...{ id: 'map-limits', grade: 'met', needs: ['map', 'holding'], provokes: ['value'], run: limits },
     title: 'Refuses values outside the limits of its map',
-    does: 'For values of the scratch range with `limits`, writes one below and one above; accepted values are restored.',
+    does: 'For values of the scratch range with `limits`, writes one value below and one above them; an accepted value is restored.',
     rule: 'Conforms when the reply is exception 03. Exceptions 02 and 04 are inconclusive.',
     clause: `${A}, 7, code 03`,
     matters: 'A setpoint that damages the plant is accepted or at least confirmed.',

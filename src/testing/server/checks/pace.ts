@@ -174,7 +174,7 @@ export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
   {
     ...{ id: 'pause-needed', grade: 'met' },
     title: 'Pause needed between requests',
-    does: 'Only if back-to-back failed: tries pauses from 20 ms to 1.5 s between a reply and the next request.',
+    does: 'Run only if back-to-back failed. Tries pauses from 20 ms to 1.5 s between a reply and the next request.',
     rule: 'Reports the shortest pause with which 6 consecutive reads are answered.',
     clause: ROBUSTNESS,
     matters:
@@ -189,7 +189,7 @@ export const PACE = checksOf({ group: 'frames', isSeveral: true }, [
   {
     ...{ id: 'connect-pause', grade: 'met', on: 'tcp', run: connectPause },
     title: 'Answers right after connecting',
-    does: 'Only if a first request was not answered: connects and sends a request immediately and after 1.5 s.',
+    does: 'Run only if a first request was not answered. Connects and sends a request, once immediately and once after 1.5 s.',
     rule: 'Conforms when the first request of a connection is answered.',
     clause: ROBUSTNESS,
     matters:

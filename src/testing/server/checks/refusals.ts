@@ -220,8 +220,8 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     rule: 'Conforms when the reply is exception 02 or 03.',
     clause: `${A}, 7, code 02`,
     matters:
-      'A value from outside the map is taken for a measurement: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
-    mend: 'Add address and quantity in more than 16 bits.',
+      'A value from outside the map is mistaken for a measurement: wlcrs/tmodbus#116, CONTROLLINO-PLC/CONTROLLINO_Library#58.',
+    mend: 'Add address and quantity with more than 16 bits.',
     run: (bench) =>
       refused(bench, readPdu(bench.good.code, 0xffff, 2), {
         right: [2],
@@ -239,8 +239,8 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     ...{ id: 'order-quantity-address', grade: 'seldom', provokes: ['address', 'value'] },
     ...{ run: orderOfChecks },
     title: 'Checks the quantity before the address',
-    does: 'Reads no registers, or one too many, at an address that does not exist.',
-    rule: 'Reported only: figure 13 checks the quantity first, figure 9 the address. The same code for both is inconclusive.',
+    does: 'Reads zero registers, or one too many, at an address that does not exist.',
+    rule: 'Reported only: figure 13 checks the quantity first, figure 9 the address. Inconclusive if both give the same code.',
     clause: `${A}, figure 9 against figure 13`,
     matters: 'The order explains why two servers refuse one request with different codes.',
     mend: 'None: the specification has both orders.',
@@ -278,7 +278,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     does: 'Sends function 83, the exception code of function 3.',
     rule: 'Conforms when it is refused or ignored.',
     clause: `${A}, 4.1`,
-    matters: 'If 83 + 80 overflows, the refusal looks like a reply to function 3.',
+    matters: 'If 83 + 80 overflows eight bits, the refusal looks like a reply to function 3.',
     mend: 'Ignore codes above 7F.',
     run: async (bench) => {
       const exchange = await bench.ask(Uint8Array.of(0x83, 0, 0, 0, 1), { tries: 1 });
@@ -325,7 +325,7 @@ export const REFUSALS = checksOf({ group: 'refusals' }, [
     does: 'Sends a valid read with two extra bytes, in a frame of the right length.',
     rule: 'Conforms when the reply is exception 03, or when the request is ignored and the next one is answered.',
     clause: `${A}, 7, code 03`,
-    matters: 'A client does not learn that its request was wrong: stephane/libmodbus#867.',
+    matters: 'A client never learns that its request was wrong: stephane/libmodbus#867.',
     mend: 'Compare the length of the PDU with the length that its function requires.',
   },
 ]);

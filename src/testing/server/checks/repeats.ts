@@ -136,17 +136,17 @@ export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
     ...{ id: 'same-value', grade: 'met', run: (bench) => repeats(bench, REPEATED_READS, 1) },
     title: 'The same register gives the same value',
     does: 'Reads one register 20 times.',
-    rule: 'Conforms when all values are equal. A register that changes by itself is inconclusive.',
+    rule: 'Conforms when all values are equal. Inconclusive if the register changes by itself.',
     clause: ROBUSTNESS,
     matters:
-      'A client takes the odd value for a measurement (catalogue: substituted-block, zero-for-a-poll).',
+      'A client mistakes the odd value for a measurement (catalogue: substituted-block, zero-for-a-poll).',
     mend: 'Copy values into the reply in one step, from one place.',
   },
   {
     ...{ id: 'repeat-pair', grade: 'met', turn: 'late', run: (bench) => repeats(bench, MORE_READS, 2) },
     title: 'Two registers read 60 times',
     does: 'Reads two registers 60 times; no client writes them during this time.',
-    rule: 'Conforms when all 60 replies are equal. Registers that change by themselves are inconclusive.',
+    rule: 'Conforms when all 60 replies are equal. Inconclusive if the registers change by themselves.',
     clause: ROBUSTNESS,
     matters: 'Halves of two values are combined (catalogue: last-byte-lost, zero-for-a-poll, torn-value).',
     mend: 'Copy values into the reply in one step, from one place.',
@@ -159,6 +159,6 @@ export const REPEATS = checksOf({ group: 'frames', isSeveral: true }, [
     clause: ROBUSTNESS,
     matters:
       'A server that restarts when it is polled looks like a bad line (catalogue: reboots-when-polled).',
-    mend: 'Look for a leak or a watchdog in the path of a read.',
+    mend: 'Look for a leak or a watchdog in the code that handles reads.',
   },
 ]);

@@ -90,7 +90,7 @@ export const RTU_TIMES = checksOf({ group: 'frames', isSeveral: true }, [
     ...{ id: 'rtu-reply-silence', grade: 'met', on: 'rtu', turn: 'end', run: replySilence },
     title: 'Waits t3.5 before it replies',
     does: 'Measures the time from the last byte of each request to the first byte of its reply.',
-    rule: 'Violates when a reply begins before t3.5. An adapter that delays bytes can hide a violation but not cause one.',
+    rule: 'A violation if a reply begins before t3.5. An adapter that delays bytes can hide a violation but not cause one.',
     clause: `${SERIAL}, 2.5.1.1`,
     matters:
       'The client still drives the bus, so the first bytes of the reply are lost: rosenrot00/esphome_modbus_bridge#23, stephane/libmodbus#494.',
@@ -100,9 +100,10 @@ export const RTU_TIMES = checksOf({ group: 'frames', isSeveral: true }, [
     ...{ id: 'rtu-gaps', grade: 'met', on: 'rtu', turn: 'late', run: gaps },
     title: 'Sends without gaps',
     does: 'Reads 125 registers (or all, if there are fewer) 8 times and measures the largest gap inside a reply.',
-    rule: 'Violates when a gap is longer than t1.5 and longer than the gaps that this adapter causes itself.',
+    rule: 'A violation if a gap is longer than t1.5 and longer than the gaps that this adapter causes itself.',
     clause: `${SERIAL}, 2.5.1.1`,
-    matters: 'Clients treat the rest as another frame: ljean/modbus-tk#13, alerighi/modbus-sniffer#9.',
-    mend: 'Hand the whole frame to the UART, and allow no interruption longer than a character.',
+    matters:
+      'Clients treat the rest of the reply as another frame: ljean/modbus-tk#13, alerighi/modbus-sniffer#9.',
+    mend: 'Hand the whole frame to the UART, and allow no interruption longer than one character.',
   },
 ]);

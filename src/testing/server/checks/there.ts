@@ -85,7 +85,7 @@ export const THERE = checksOf({ group: 'there' }, [
     ...{ id: 'answers', grade: 'met', isSeveral: true, run: answers },
     title: 'Answers a read',
     does: 'Reads one register or coil at likely addresses with functions 3, 4, 1 and 2.',
-    rule: 'Conforms when one valid reply comes. If only exceptions come, the check needs an address.',
+    rule: 'Conforms when one valid reply comes. If all replies are exceptions, name a valid address (--scratch or --map).',
     clause: 'Application Protocol V1.1b3, 4.1',
     matters: 'No other check can be judged without an answer.',
     mend: 'Check wiring, unit identifier, parity and speed first.',

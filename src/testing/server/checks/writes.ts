@@ -311,7 +311,7 @@ export const WRITES = checksOf(
     {
       ...{ id: 'fc23-order', run: fc23 },
       title: 'Writes before it reads',
-      does: 'Function 23 writes a register and reads it, then writes one and reads the one before; then the registers and their neighbours are read.',
+      does: 'Uses function 23 to write a register and read it, then to write one and read the one before it. Then reads the registers and their neighbours.',
       clause: `${A}, 6.17`,
       matters:
         'The client sees the old value: NModbus4/NModbus4#6, steveohara/j2mod#32, stephane/libmodbus#2.',
@@ -319,7 +319,7 @@ export const WRITES = checksOf(
     },
     {
       ...{ id: 'tables-separate', grade: 'seldom', run: tablesSeparate },
-      title: 'Whether holding and input registers are one table',
+      title: 'One table for holding and input registers',
       does: 'Writes a holding register and reads the input register.',
       rule: 'Reported, not judged.',
       clause: `${A}, 4.3`,
@@ -331,12 +331,12 @@ export const WRITES = checksOf(
       title: 'Writes a coil',
       does: 'Switches a coil with function 5 at the first, the last, a middle and an odd address of --scratch, and reads all coils of its byte.',
       clause: `${A}, 6.5`,
-      matters: 'Relays differ from what the client believes; ClassicDIY/ModbusTool#4 (echoes 0001).',
+      matters: 'Relays are not in the state that the client believes; ClassicDIY/ModbusTool#4 (echoes 0001).',
     },
     {
       ...{ id: 'fc15-echo', needs: ['coils'], run: fc15 },
       title: 'Writes coils',
-      does: 'Switches one coil, then eleven, with function 15 at the same addresses, then the whole range or 128, and reads them and their neighbours.',
+      does: 'Switches one coil, then eleven, with function 15 at the same addresses, then the whole range (at most 128), and reads them and their neighbours.',
       clause: `${A}, 6.11`,
     },
   ],

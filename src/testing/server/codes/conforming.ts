@@ -52,7 +52,7 @@ export const CONFORMING = {
     `a read ${timeText(ms)} after ${beforeText(before)} is answered`,
   'other-unit-ignored': 'a read of unit {unit:n} is not answered; the next read of its own unit is',
   'noise-borne': 'reads after 1, 2, 20 and 300 bytes of noise are answered',
-  'flow-bytes-answered': 'a read with a byte 11 or 13 in its frame is answered',
+  'flow-bytes-answered': 'a read with the byte 0x11 or 0x13 in its frame is answered',
   'disturbed-answered': 'the read after a disturbed one is answered',
   'pause-parts': '4 bytes, a pause of 250 ms and 4 more bytes are not treated as one request',
   'inner-frame-ignored': 'a write inside the reply of another unit is neither answered nor executed',

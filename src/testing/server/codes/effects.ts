@@ -41,11 +41,11 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
   },
   'answered-not-refused': {
     grade: 'seldom',
-    matters: 'A client does not learn that its request was wrong.',
+    matters: 'A client never learns that its request was wrong.',
     mend: 'Refuse it with the exception that the clause requires.',
   },
   'too-long-answered': {
-    matters: 'A client does not learn that its request was wrong: stephane/libmodbus#867.',
+    matters: 'A client never learns that its request was wrong: stephane/libmodbus#867.',
     mend: 'Compare the length of the PDU with the length that its function requires.',
   },
   'other-protocol-answered': {
@@ -58,11 +58,11 @@ export const EFFECTS: { readonly [code in Code]?: Effect } = {
   },
   'garbled-refusal': {
     grade: 'met',
-    matters: 'The client waits for its time-out and may take the bytes for the start of the next reply.',
+    matters: 'The client waits for its time-out and may mistake the bytes for the start of the next reply.',
     mend: 'Refuse it with an exception and send nothing else.',
   },
   'function-not-answered': {
-    matters: 'A client that looks for the function waits for its time-out: stephane/libmodbus#813.',
+    matters: 'A client that probes for the function waits for its time-out: stephane/libmodbus#813.',
     mend: 'Answer unsupported functions with exception 01.',
   },
   'stopped-answering': {

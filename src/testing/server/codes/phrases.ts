@@ -76,7 +76,8 @@ interface Together {
   readonly isOneSegment: boolean;
 }
 
-const togetherHow = (isOneSegment: boolean) => (isOneSegment ? 'in one segment' : 'without waiting');
+const togetherHow = (isOneSegment: boolean) =>
+  isOneSegment ? 'sent in one segment' : 'sent without waiting';
 
 export function togetherText({ answered, of, isOneSegment }: Together): string {
   return `${answered} of ${of} requests ${togetherHow(isOneSegment)} are answered`;
@@ -89,8 +90,11 @@ export function mixedText({
   isOneSegment,
   replies,
 }: Together & { readonly replies: number }): string {
-  const which = `${answered === 1 ? 'only 1 of the requests has' : `only ${answered} of the requests have`} a reply`;
-  return `${replies} replies came to ${of} requests ${togetherHow(isOneSegment)}, and ${which} with its transaction identifier`;
+  const own =
+    answered === 1
+      ? '1 of the requests has a reply with its'
+      : `${answered} of the requests have replies with their`;
+  return `${replies} replies came to ${of} requests ${togetherHow(isOneSegment)}, but only ${own} own transaction identifier`;
 }
 
 /** How values read back differ from the written ones. */

@@ -105,7 +105,7 @@ export const UNDECIDED = {
   'no-wide-value': 'no value of the map has several registers',
   'no-wide-value-read': 'no value of several registers can be read in one piece: see map-values',
   'part-unclear': 'register {register:n} of {value:s} alone: the server {answer:did}',
-  'holes-said': 'the map says how holes are answered (manners.holes)',
+  'holes-said': 'the map itself says how holes are answered (manners.holes)',
   'no-narrow-hole': 'the map has no narrow hole between two values',
   'no-hole-refused': 'no hole of the map is refused with exception 02, so reading across one proves nothing',
   'no-read-only': 'the map has no read-only register in the scratch range',
@@ -113,17 +113,17 @@ export const UNDECIDED = {
   'no-limits': 'the map has no value with limits in the scratch range',
 
   // Refusals and identification
-  'address-not-refused': 'an address that does not exist: the server {answer:did}',
+  'address-not-refused': 'for an address that does not exist, the server {answer:did}',
   'order-unclear':
     'the server {answers:dids} to a wrong quantity at a valid address, and with exception {exception:hex} to a wrong address: only two different codes show the order',
   'identification-deaf': 'function 43 is not answered: see fc43-basic',
   'no-counters': 'the counters 8/12 and 8/13 are not supported',
-  'no-exception-counted': 'no exception was available to count',
-  'objects-not-single': 'the server does not offer single objects',
+  'no-exception-counted': 'no request was refused, so there was no exception to count',
+  'objects-not-single': 'the server does not return single objects',
 
   // Bus and connections
   'flow-bytes-unseen':
-    'no two reads were found that differ only in the bytes 11 and 13; name more consecutive addresses with --scratch',
+    'no two reads were found that differ only in the bytes 0x11 and 0x13; name more consecutive addresses with --scratch',
   'no-free-unit': 'no unused unit was found: see rtu-other-unit',
   'alike-unit-answered':
     'a request to unit {unit:n}, which differs from its own in one bit, is answered by this server or another one; --scratch holding:… can decide',
@@ -156,7 +156,7 @@ export const UNDECIDED = {
   'scratch-not-written': 'the scratch address cannot be written: the server {answer:did}',
   'too-few-in-one-read': '123 registers in one read are refused',
   'own-values-unknown': '124 registers cannot be read, so their own values cannot be written back',
-  'torn-once': 'half of a value was old once; a longer run can decide (--soak)',
+  'torn-once': 'once, half of a value was old; a longer run can decide (--soak)',
   'no-input-register': 'function 4 does not read this address',
 
   // Endurance and claims

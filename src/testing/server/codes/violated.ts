@@ -131,23 +131,23 @@ export const VIOLATED = {
   'repeated-reads-lost':
     'Loses reads of the same registers: on reads of {registers:n} registers, the server {answers:dids}',
   'block-reads-lost':
-    'Loses reads of a block: function {function:n}, {registers:n} registers: {times:n} of {of:n} reads {answers:dids}',
+    'Loses reads of a block: function {function:n}, {registers:n} registers: on {times:n} of {of:n} reads, the server {answers:dids}',
   'other-values':
     'Occasionally returns different values: some reads return other values ({values:words}) than the reads before and after them ({usual:s})',
-  'stray-behind': 'Sends bytes after its replies: bytes after a reply: {times:n} of {of:n} exchanges',
+  'stray-behind': 'Sends bytes after its replies: bytes after a reply, in {times:n} of {of:n} exchanges',
   'unsolicited-frame':
-    'Sends unsolicited frames: an unsolicited frame ({bytes:s}): {times:n} of {of:n} exchanges',
+    'Sends unsolicited frames: an unsolicited frame ({bytes:s}), in {times:n} of {of:n} exchanges',
   'unsolicited-bytes':
-    'Sends unsolicited bytes: unsolicited bytes ({bytes:s}): {times:n} of {of:n} exchanges',
+    'Sends unsolicited bytes: unsolicited bytes ({bytes:s}), in {times:n} of {of:n} exchanges',
   'transactions-behind':
-    'Replies with the transaction identifier of an earlier request: replies have the transaction identifier of an earlier request: the server lags behind',
+    'Replies with the transaction identifier of an earlier request: the server lags behind: its replies have the transaction identifier of an earlier request',
   'transactions-fixed': `Always replies with the same transaction identifier: ${OTHER_TRANSACTION} (always {transaction:hex})`,
   'transactions-of-connection': `Replies with the transaction identifier of the first request: ${OTHER_TRANSACTION} (always that of the first request of the connection)`,
   'transactions-one-more': `Replies with the next transaction identifier: ${OTHER_TRANSACTION} (always one more)`,
   'transactions-swapped': `Swaps the bytes of the transaction identifier: ${OTHER_TRANSACTION} (its bytes are swapped)`,
   'transactions-other': `Replies with wrong transaction identifiers: ${OTHER_TRANSACTION}`,
   'in-pieces':
-    'Sends replies in pieces: {times:n} of {of:n} replies came in pieces: TCP allows that, but some clients fail on it',
+    'Sends replies in pieces: {times:n} of {of:n} replies came in pieces; TCP allows that, but some clients fail on it',
   'reply-too-soon':
     'Replies before t3.5 has passed: replies begin {ms:ms} after the request, sooner than t3.5 ({t35Ms:ms})',
   'gap-in-reply': 'Sends replies with gaps: gaps of up to {ms:ms} inside a reply, where t1.5 is {t15Ms:ms}',
@@ -213,24 +213,26 @@ export const VIOLATED = {
   'joins-over-pause':
     'Joins bytes across a pause: the server treats 4 bytes, a pause of 250 ms and 4 more bytes as one request',
   'bytes-lost':
-    'Loses requests that contain a certain byte: reads of {lost:list} {what:s} are not answered, while reads of {answered:list} are; their frames differ in the bytes {bytes:hexes}',
+    'Loses requests that contain a certain byte: reads of {lost:list} {what:s} are not answered, while reads of {answered:list} are; their frames differ in the bytes {bytes:hexes} (hexadecimal)',
   'short-pause': [
     'Behaviour at a short pause',
     ({ isAnswered }: { readonly isAnswered: boolean }) =>
-      `a request with a pause of 2.5 characters in it is ${isAnswered ? 'answered' : 'discarded'} (the clause says "should" be discarded)`,
+      `a request with a pause of 2.5 characters in it is ${isAnswered ? 'answered' : 'discarded'} (the clause says that it "should" be discarded)`,
   ],
-  'spoilt-write-executed': 'Executes a write with a wrong CRC: a write with a wrong CRC is executed',
+  'spoilt-write-executed':
+    'Executes a write with a wrong CRC: the register is written although the CRC is wrong',
   'spoilt-write-answered':
-    'Answers a write with a wrong CRC: a write with a wrong CRC is answered but not executed',
+    'Answers a write with a wrong CRC: the server replies although the CRC is wrong, but writes nothing',
   'inner-frame-executed':
-    'Executes a write inside the reply of another unit: a write inside the reply of another unit is executed',
+    'Executes a write inside the reply of another unit: the register is written although the write was data in the reply of another unit',
   'inner-frame-answered':
-    'Answers a write inside the reply of another unit: a write inside the reply of another unit is answered',
-  'broadcast-not-executed': 'Does not execute a broadcast write: a broadcast write is not executed',
+    'Answers a write inside the reply of another unit: the server replies to a write that was data in the reply of another unit',
+  'broadcast-not-executed':
+    'Does not execute a broadcast write: a broadcast write leaves the register unchanged',
   'other-master': [
     'Another master is on the bus',
     ({ units }: { readonly units: readonly number[] }) =>
-      `${units.length === 1 ? 'a request' : `${units.length} requests`} from another master arrived, to unit ${listText([...new Set(units)].map(String))}`,
+      `${units.length === 1 ? 'a request' : `${units.length} requests`} from another master arrived, to ${new Set(units).size === 1 ? 'unit' : 'units'} ${listText([...new Set(units)].map(String))}`,
   ],
   'wrong-parity-answered':
     'Answers a frame with a wrong parity: the server answers a read with {parity:s} parity',
@@ -239,21 +241,22 @@ export const VIOLATED = {
   'not-served-after': [
     'Serves no client after a misbehaving one',
     ({ after, answer }: { readonly after: BeforeConnection; readonly answer: Did }) =>
-      `${connectionBeforeText(after)}, a read: the server ${answerText(answer)}`,
+      `a read ${connectionBeforeText(after)}: the server ${answerText(answer)}`,
   ],
   'other-protocol-answered':
-    'Answers a request of another protocol: protocol identifier 1: the server {answer:did}',
+    'Answers a request of another protocol: to a request with protocol identifier 1, the server {answer:did}',
   'deaf-after-other-protocol':
-    'Loses the request after one of another protocol: the frame is discarded, and so is the next one on this connection: the server {answer:did}',
-  'wrong-length-answered': 'Answers a request with a wrong length: length {length:n}: the read is answered',
+    'Loses the request after one of another protocol: the frame is discarded, but so is the next one on this connection: the server {answer:did}',
+  'wrong-length-answered':
+    'Answers a request with a wrong length: a read with length {length:n} in its header is answered',
   'inner-write-executed':
-    'Executes a write inside the frame of a read: a write inside the frame of a read is executed',
+    'Executes a write inside the frame of a read: the register is written although the write was part of a longer frame',
   'gateway-exception': 'Answers like a gateway: exception 0A or 0B, which is right for a gateway',
   'unit-not-answered':
     'Does not answer another unit: unit {unit:n}: the server {answer:did}, which is right for a gateway',
   'unit-replaced':
-    'Answers with another unit identifier: unit {unit:n} is answered with another unit identifier',
-  'unit-answered': 'Answers another unit: unit {unit:n} is answered',
+    'Answers with another unit identifier: the reply to a read of unit {unit:n} has another unit identifier',
+  'unit-answered': 'Answers another unit: a read of unit {unit:n} is answered',
   'pieces-lost':
     'Loses a request that arrives in pieces: a request in {pieces:n} pieces: the server {answer:did}',
   'together-lost': ['Loses requests that arrive together', togetherText],
@@ -267,7 +270,7 @@ export const VIOLATED = {
   ],
   connections: ['Number of connections', connectionsText],
   'refused-until-gone':
-    'Refuses a connection until the previous one is gone: a connection is refused until the previous one is gone',
+    'Refuses a connection until the previous one is gone: for a short time after a connection was closed, the next one is refused',
   'deaf-after-close':
     'Does not answer right after a connection was closed: a connection opened right after another one closed gets no answer; one opened {curedMs:ms} later does',
   'lost-after-reconnect':
@@ -275,7 +278,7 @@ export const VIOLATED = {
   'connections-not-freed':
     'Does not free connections that were closed: {served:n} connections were served, each closed before the next was opened; on the one after them, and on others within 20 s, the server {answer:did}',
   'closes-after-exception':
-    'Closes the connection after an exception: after an exception, the connection is closed',
+    'Closes the connection after an exception: the connection is closed after an exception reply',
   'mute-after-exception':
     'Stops answering after an exception: after an exception, the connection stays silent; a new connection is answered',
   'closes-after-requests':
@@ -283,7 +286,7 @@ export const VIOLATED = {
   'closes-now-and-then':
     'Occasionally closes connections: {times:n} connections were closed between two requests',
   'held-up':
-    'Lets one slow client hold up the others: half a request on one connection; on another one, the server {answer:did}',
+    'Lets one slow client hold up the others: while half a request was pending on one connection, the server {answer:did} on another',
 
   // Writes
   'write-misanswered': 'Answers a write in an unexpected way: the server {answer:did}',

@@ -76,6 +76,6 @@ describe('where the C library can not be called', () => {
 
   it('does not guess the ioctl numbers of another machine', async () => {
     vi.spyOn(process, 'arch', 'get').mockReturnValue('mips');
-    expect(await reasonNow()).toBe('the terminal ioctls of mips are not known');
+    expect(await reasonNow()).toBe('the terminal ioctl numbers for mips are not known');
   });
 });

@@ -128,7 +128,7 @@ describe('RS-485 direction by RTS', () => {
   });
 
   it('is refused where the kernel switches RTS already', () => {
-    expect(newDriver({ flags: 0b11 }).errorOf(rs485('rts'))).toMatch(/the kernel switches already/);
+    expect(newDriver({ flags: 0b11 }).errorOf(rs485('rts'))).toMatch(/the kernel already switches/);
   });
 
   it('has RTS the other way round while listening', () => {

@@ -57,16 +57,16 @@ test('what is no regular file is refused at once, and so is one that is too long
 test('files that are not PEM are named', async () => {
   const text = certificates.write('text.pem', 'no certificate');
   expect(await refusal({ cert: text })).toBe(
-    `the certificate file ${text} has no certificate in it, expected PEM`,
+    `the certificate file ${text} contains no certificate, expected PEM`,
   );
-  expect(await refusal({ ca: text })).toBe(`the CA file ${text} has no certificate in it, expected PEM`);
-  expect(await refusal({ key: text })).toBe(`the key file ${text} has no private key in it, expected PEM`);
+  expect(await refusal({ ca: text })).toBe(`the CA file ${text} contains no certificate, expected PEM`);
+  expect(await refusal({ key: text })).toBe(`the key file ${text} contains no private key, expected PEM`);
   const damaged = certificates.write(
     'damaged.pem',
     '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
   );
   expect(await refusal({ cert: damaged })).toBe(
-    `the certificate file ${damaged} has a damaged certificate in it`,
+    `the certificate file ${damaged} contains a damaged certificate`,
   );
 });
 

@@ -177,7 +177,7 @@ test('a client that speaks TLS 1.1 is turned away', async () => {
   await open();
   const client = connect(operator, TLS_1_1);
   await until(() => client.closed, 'closed');
-  await expectRejected('tls: the client speaks only versions of TLS before 1.2');
+  await expectRejected('tls: the client supports only TLS versions before 1.2');
 });
 
 test.each([
@@ -390,7 +390,9 @@ test('with whenFull: ignore, a second client shakes hands and is answered when t
   const second = connect(operator);
   second.send(readRequest(2, 0));
   await until(() => rejections().length === 1, 'the second is without room');
-  expect(rejections()).toEqual(['limit: all 1 connections are in use; it is not answered until one ends']);
+  expect(rejections()).toEqual([
+    'limit: all 1 connections are in use; the new client is not served until one closes',
+  ]);
   expect(second.responses).toEqual([]);
   first.socket.destroy();
   expect(await second.responsesOf(1)).toHaveLength(1);

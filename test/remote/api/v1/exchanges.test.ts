@@ -212,8 +212,8 @@ describe('the exchanges', () => {
     expect(await rest.send('PUT', '/api/v1/faults/rule', { do: freezing })).toMatchObject({
       status: 400,
       body: {
-        error: 'do: expected at most 4096 pieces in a reply, got up to 65513',
-        problems: [{ path: 'do', message: 'expected at most 4096 pieces in a reply, got up to 65513' }],
+        error: 'do: expected at most 4096 pieces per reply, got up to 65513',
+        problems: [{ path: 'do', message: 'expected at most 4096 pieces per reply, got up to 65513' }],
       },
     });
     for (const [name, faults] of Object.entries({ a: [{ extend: 3000 }], b: [each], c: unit, d: unit })) {
@@ -233,7 +233,7 @@ describe('the exchanges', () => {
       rule: 'c',
       kind: 'unit',
       outcome: 'not achieved',
-      reason: `too much work for one reply: faults that did not act, from this one on: ${2 + 2 * 62 - applied}`,
+      reason: `too much work for one reply: faults that did not act, counted from this one: ${2 + 2 * 62 - applied}`,
     });
   });
 
@@ -253,7 +253,7 @@ describe('the exchanges', () => {
     const untried = 4 * faults.length + 1 - noted.length;
     expect(noted.at(-1)).toMatchObject({
       outcome: 'not achieved',
-      reason: `too much work for one reply: faults that did not act, from this one on: ${untried}`,
+      reason: `too much work for one reply: faults that did not act, counted from this one: ${untried}`,
     });
   });
 
@@ -274,7 +274,7 @@ describe('the exchanges', () => {
     expect(all[0]?.omittedFaults).toBeGreaterThan(0);
     const shown = all[0]?.faults as readonly { readonly reason?: string }[];
     expect(shown.at(-1)?.reason).toMatch(
-      /^too much work for one reply: faults that did not act, from this one on: \d+$/,
+      /^too much work for one reply: faults that did not act, counted from this one: \d+$/,
     );
     expect(JSON.stringify(all).length).toBeLessThan(4_000_000);
   });
