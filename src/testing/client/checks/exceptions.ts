@@ -104,6 +104,7 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
     fix: isTemporary
       ? 'Wait for at least a poll period before the next request, and keep the last value, marked as stale.'
       : 'Retry at the next poll, never in a tight loop, and show that there is no value.',
+    expected: `the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}`,
     rule: `Passes when the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}, or repeats every poll the same number of times; ${FAILS}; ${UNCLEAR}. How soon it retries is reported, not judged.`,
     source,
     beside: 'one poll',
