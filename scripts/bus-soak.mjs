@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const quantity = Number(values.transactions);
 const seed = Number(values.seed);
 if (!(Number.isInteger(quantity) && quantity > 0 && Number.isInteger(seed))) {
-  console.error('--transactions and --seed are whole numbers, and at least one transaction is made');
+  console.error('--transactions must be a whole number, at least 1, and --seed a whole number');
   process.exit(2);
 }
 
@@ -74,5 +74,6 @@ const isClean = results.every(
   ({ missed, wrong, stray, wrongImages, miscounted }) =>
     missed + wrong + stray + wrongImages + miscounted === 0,
 );
-if (exitCode !== 0) console.error(`the program exited with ${exitCode}\n${program.output.stderr}`);
+if (exitCode !== 0)
+  console.error(`the program exited with code code code ${exitCode}\n${program.output.stderr}`);
 process.exit(isClean && exitCode === 0 ? 0 : 1);

@@ -37,7 +37,7 @@ const whole = await build({ ...OPTIONS, entryPoints: { app: SCRIPT }, write: fal
 const [script, style] = ['.js', '.css'].map((end) =>
   whole.outputFiles.find(({ path }) => path.endsWith(end)),
 );
-if (!script || !style) throw new Error('the console has no script or no style');
+if (!script || !style) throw new Error('the build made no script or no style sheet for the console');
 const [js, css] = [script.text.trim(), style.text.trim()];
 
 const isLate = /[\\/](?:views[\\/](\w+)[\\/]\1|recorded-answers)\.ts$/;
@@ -77,7 +77,7 @@ const paths = [...Object.keys(metafile.outputs), style.path];
 /** @param {RegExp} wanted */
 const named = (wanted) => {
   const path = paths.find((each) => wanted.test(basename(each)));
-  if (path === undefined) throw new Error(`no output is called ${wanted}`);
+  if (path === undefined) throw new Error(`the build made no file named ${wanted}`);
   return path;
 };
 /** @param {string} path */
@@ -99,7 +99,8 @@ for (const path of paths) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path
 
 /** @param {string} text */
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-if (/<!--|<\/(script|style)/i.test(js + css)) throw new Error("the console can't be put into a page");
+if (/<!--|<\/(script|style)/i.test(js + css))
+  throw new Error("the script or style sheet can't be inlined: it contains a tag that ends it or a comment");
 const policy = `default-src 'none'; script-src ${hashOf(js)}; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'`;
 const report = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">

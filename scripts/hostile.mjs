@@ -74,20 +74,18 @@ if (values.line === 'document') {
   if (values.json) console.log(JSON.stringify({ ...seen, failures, slow }));
   else {
     console.log(`${seen.sent} requests: ${counts(seen.statuses)}`);
+    console.log(`polls ${seen.polls}, lost ${seen.lost}, slowest ${seen.longest.toFixed(1)} ms`);
     console.log(
-      `${seen.polls} polls beside them, ${seen.lost} lost, the longest took ${seen.longest.toFixed(1)} ms`,
-    );
-    console.log(
-      `longest turn of the lines ${seen.worst.toFixed(1)} ms; ${slow.length - sure.length} times longer, but not again for the same requests`,
+      `longest turn of the line thread ${seen.worst.toFixed(1)} ms; longer turns that the same requests did not repeat: ${slow.length - sure.length}`,
     );
   }
   end(
     [
       ...failures,
-      ...(seen.lost > 0 ? [`${seen.lost} polls were lost`] : []),
+      ...(seen.lost > 0 ? [`polls lost: ${seen.lost}`] : []),
       ...sure.map(({ turn, what }) => `a turn of ${turn.toFixed(1)} ms: ${what}`),
     ],
-    `no 500, no poll lost, no turn over ${TURN_LIMIT_MS} ms`,
+    `no status 500, no lost poll, no turn over ${TURN_LIMIT_MS} ms`,
   );
 }
 
@@ -118,11 +116,11 @@ await delay(1000 * rest);
 const calm = await siege.calm(CALM_MS);
 const warm = await heldMb(program.pid);
 say(
-  `memory without garbage: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after a short round of everything and ${rest} s`,
+  `memory after garbage collection: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after one short round of all attacks and ${rest} s of rest`,
 );
 const load = loadavg()[0] ?? Number.NaN;
 say(
-  `load of the machine ${load.toFixed(2)}; p99 calm, in ms: ${[...calm.p99].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}; longest stall ${calm.stall.toFixed(1)}, longest turn ${calm.work.toFixed(1)}`,
+  `machine load ${load.toFixed(2)}; p99 without attacks, in ms: ${[...calm.p99].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}; longest stall ${calm.stall.toFixed(1)}, longest turn ${calm.work.toFixed(1)}`,
 );
 
 const effects = [];
@@ -142,7 +140,7 @@ for (const target of attacked) {
   const heapRested = await heaps();
   rests.push({ line: target.line, before, rested, heapBefore, heapRested });
   say(
-    `${target.line}: ${before.toFixed(1)} MB before, ${rested.toFixed(1)} MB after ${rest} s of rest; the heaps ${heapBefore.toFixed(1)} and ${heapRested.toFixed(1)} MB`,
+    `${target.line}: ${before.toFixed(1)} MB before, ${rested.toFixed(1)} MB after ${rest} s of rest; heaps ${heapBefore.toFixed(1)} MB before, ${heapRested.toFixed(1)} MB after`,
   );
 }
 const last = await heldMb(program.pid);
@@ -168,32 +166,34 @@ const failures = [
     ),
   ...rests
     .filter(({ before, rested }) => rested - before > MEMORY_LIMIT_MB)
-    .map(({ line, before, rested }) => `${line}: ${(rested - before).toFixed(1)} MB more than before`),
+    .map(({ line, before, rested }) => `${line}: memory grew by ${(rested - before).toFixed(1)} MB`),
   ...rests
     .filter(({ heapBefore, heapRested }) => heapRested - heapBefore > HEAP_LIMIT_MB)
     .map(
       ({ line, heapBefore, heapRested }) =>
-        `${line}: the heaps hold ${(heapRested - heapBefore).toFixed(1)} MB more than before`,
+        `${line}: the heaps grew by ${(heapRested - heapBefore).toFixed(1)} MB`,
     ),
-  ...(last - warm > MEMORY_LIMIT_MB ? [`${(last - warm).toFixed(1)} MB more than after the warm-up`] : []),
-  ...(exitCode === 0 ? [] : [`the program exited with ${exitCode}\n${program.output.stderr}`]),
+  ...(last - warm > MEMORY_LIMIT_MB
+    ? [`memory grew by ${(last - warm).toFixed(1)} MB since the warm-up`]
+    : []),
+  ...(exitCode === 0 ? [] : [`the program exited with code code code ${exitCode}\n${program.output.stderr}`]),
 ];
 const slowest = Math.max(...effects.map((effect) => slower(effect, calm)));
 if (values.json)
   console.log(JSON.stringify({ cold, warm, end: last, calm: Object.fromEntries(calm.p99), effects, rests }));
 else {
   console.log(
-    `Node ${process.versions.node}, ${availableParallelism()} processors, load ${load.toFixed(1)} before the attacks and ${loadavg()[0]?.toFixed(1)} at their end\n`,
+    `Node ${process.versions.node}, ${availableParallelism()} processors, load ${load.toFixed(1)} before the attacks and ${loadavg()[0]?.toFixed(1)} after them\n`,
   );
   console.log(`${table(effects, calm)}\n`);
   console.log(
-    `memory without garbage: ${cold.toFixed(1)} MB cold, ${warm.toFixed(1)} MB warm, ${last.toFixed(1)} MB at the end`,
+    `memory after garbage collection: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after the warm-up, ${last.toFixed(1)} MB at the end`,
   );
   console.log(
-    `slowest p99 of a good client: ${slowest.toFixed(1)} x of calm (wanted: ${SLOWER_LIMIT} x, not judged)`,
+    `slowest p99 of a well-behaved client: ${slowest.toFixed(1)} times its p99 without attacks (goal: ${SLOWER_LIMIT} times; not judged)`,
   );
 }
-end(failures, 'nothing lost, memory and file descriptors are back');
+end(failures, 'nothing lost; memory and file descriptors back to their earlier levels');
 
 /** @param {readonly string[]} failures @param {string} good @returns {never} */
 function end(failures, good) {

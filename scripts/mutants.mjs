@@ -48,7 +48,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 if (files.length > 0 && wanted.length !== 1) {
-  console.error('files need the one room whose tests are to notice the changes');
+  console.error('name exactly one room with the files: its tests must notice the changes');
   process.exit(2);
 }
 
@@ -161,7 +161,7 @@ async function tryAll(mutants, copy, tests) {
       });
     }
     const noted = await untilItEnds(run, path);
-    if (noted.length === 0) throw new Error(`the tests do not run\n${printed}`);
+    if (noted.length === 0) throw new Error(`the tests did not run\n${printed}`);
     for (const { mutant, outcome } of noted)
       if (outcome && outcome !== 'again') outcomes.set(mutant, outcome);
     const last = noted.at(-1);

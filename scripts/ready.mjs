@@ -97,7 +97,7 @@ async function install(withDev) {
   const wanted = Object.entries(lockedPackages('package-lock.json'))
     .filter(([path, { optional, devOptional }]) => path !== '' && !optional && !devOptional)
     .map(([path]) => `${path}/package.json`);
-  say(`installing ${wanted.length} packages and more for this machine (npm ci)`);
+  say(`installing ${wanted.length} packages and the binaries for this machine (npm ci)`);
   const progress = () => `${wanted.filter((path) => existsSync(path)).length} of ${wanted.length} packages`;
   const npm = process.env.npm_execpath;
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
@@ -161,7 +161,7 @@ async function compile(sources) {
   }
   const steps = [
     ['the program', 'scripts/bundle.mjs', fresh],
-    ['the documents of REST', `${fresh}/make-at-build.js`],
+    ['the REST documents', `${fresh}/make-at-build.js`],
     ['the console', 'scripts/console.mjs', `${fresh}/web`],
   ];
   for (const [index, [what = '', ...args]] of steps.entries()) {
@@ -188,7 +188,7 @@ async function compile(sources) {
 
 /** Writes the declarations of the library, and the manual page, next to the program. */
 async function declare() {
-  say('writing the declarations of the library and the manual page');
+  say('writing the library declarations and the manual page');
   const { configurationTypes, librarySignatures } = await import('./types/library.mjs');
   writeFileSync(DECLARATIONS, `${librarySignatures()}\n${configurationTypes()}`);
   const { manPage } = await import('./package/man-page.mjs');

@@ -45,7 +45,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const changes = changesOf(version, readFileSync('CHANGELOG.md', 'utf8'));
 if (changes === undefined) refuse(`CHANGELOG.md has no section "## ${version}"`);
 if (!values.draft) {
-  if (output('git', ['status', '--porcelain']) !== '') refuse('there are changes that are not committed');
+  if (output('git', ['status', '--porcelain']) !== '') refuse('there are uncommitted changes');
   const tags = output('git', ['tag', '--points-at', 'HEAD']).split('\n');
   if (!tags.includes(`v${version}`)) refuse(`this commit has no tag v${version}`);
 }
@@ -62,7 +62,7 @@ run(process.execPath, ['scripts/package.mjs']);
 for (const name of readdirSync('build/packages')) copyFileSync(join('build/packages', name), at(name));
 
 if (spawnSync('python3', ['-c', 'import build, hatchling']).status !== 0) {
-  console.error('no package for Python: python3 has no build, or no hatchling');
+  console.error('no Python package: python3 has no module build or hatchling');
 } else {
   run('python3', [
     '-m',
@@ -89,7 +89,7 @@ writeFileSync(at(`CHANGES-${version}.md`), changes);
 
 const image = `modbus-sim:${version}`;
 if (spawnSync('podman', ['--version']).status !== 0) {
-  console.error('no image: there is no podman');
+  console.error('no image: podman is not installed');
 } else {
   const base = values.base === undefined ? [] : ['--build-arg', `NODE=${values.base}`];
   // PODMAN_BUILD has build options that this machine needs, such as --network=host.

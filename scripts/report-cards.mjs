@@ -44,7 +44,7 @@ const unknown = [
 const together = Number(values.together);
 if (unknown.length > 0 || !(Number.isInteger(together) && together > 0)) {
   console.error(
-    `clients are ${CLIENTS.map(({ name }) => name).join(', ')}, lines rtu and tcp; --together is 1 or more`,
+    `expected clients from ${CLIENTS.map(({ name }) => name).join(', ')}, --lines from rtu, tcp, and --together a whole number, at least 1`,
   );
   process.exit(2);
 }
@@ -234,7 +234,7 @@ function ended([program = '', ...before], args, name) {
     child.once('close', (code) => {
       writeFileSync(join(out, `${name}.txt`), Buffer.concat(output));
       if (code !== 0 && code !== 1)
-        console.error(`${name}: ended with ${code}; see ${join(out, `${name}.txt`)}`);
+        console.error(`${name}: exited with code ${code}; see ${join(out, `${name}.txt`)}`);
       done(code);
     });
   });

@@ -36,7 +36,7 @@ const { values, positionals } = parseArgs({
 });
 const wrong = positionals.find((name) => !SERVERS.some((server) => server.name === name));
 if (wrong !== undefined) {
-  console.error(`${wrong} is none of ${SERVERS.map(({ name }) => name).join(', ')}`);
+  console.error(`unknown server ${wrong} (known: ${SERVERS.map(({ name }) => name).join(', ')})`);
   process.exit(2);
 }
 
@@ -137,7 +137,7 @@ async function testServer(name, kind, place, seed) {
   writeFileSync(`${path}.txt`, Buffer.concat(output));
   if (code !== 0 && code !== 1) {
     process.exitCode = 1;
-    console.log(`${name}: ended with ${code}; see ${path}.txt`);
+    console.log(`${name}: exited with code ${code}; see ${path}.txt`);
     return;
   }
   const { checks: found, durationMs, requests } = JSON.parse(readFileSync(`${path}.json`, 'utf8'));
@@ -200,5 +200,5 @@ async function isThere(end) {
 /** @param {() => boolean | Promise<boolean>} isTrue */
 async function waitFor(isTrue) {
   for (const end = Date.now() + START_LIMIT_MS; !(await isTrue()); await sleep(100))
-    if (Date.now() > end) throw new Error('nothing came up in a minute');
+    if (Date.now() > end) throw new Error('the server was not ready within a minute');
 }

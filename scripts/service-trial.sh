@@ -177,7 +177,7 @@ there systemctl restart modbus-sim.service
 keep=$(property MainPID)
 first=$(desk)
 there systemctl kill --kill-whom=main -s USR2 modbus-sim.service
-check "the journal says so" within 20 journal "REST is served again"
+check "the journal says so" within 20 journal "REST is available again"
 check "REST answers" within 5 rest_answers
 check "the process is the same" has MainPID "$keep"
 check "the thread for the lines alone is real-time, as before" only_first_is_rr

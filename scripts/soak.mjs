@@ -33,7 +33,7 @@ const { values } = parseArgs({
 const quantity = Number(values.transactions);
 const seed = Number(values.seed);
 if (!(Number.isInteger(quantity) && quantity > 0 && Number.isInteger(seed))) {
-  console.error('--transactions and --seed are whole numbers, and at least one transaction is made');
+  console.error('--transactions must be a whole number, at least 1, and --seed a whole number');
   process.exit(2);
 }
 
@@ -56,7 +56,7 @@ if (values.mutated !== undefined) {
 if (values.minutes !== undefined) {
   const minutes = Number(values.minutes);
   if (!(minutes > 0 && minutes <= 100_000)) {
-    console.error('--minutes is a number of minutes, more than 0');
+    console.error('--minutes must be above 0 and at most 100000');
     process.exit(2);
   }
   const { parts, problems } = await soakEndurance(minutes, seed, {
@@ -139,7 +139,8 @@ else {
 const isClean = results.every(
   ({ lost, wrong, early, strayBytes }) => lost + wrong + early + strayBytes === 0,
 );
-if (exitCode !== 0) console.error(`the program exited with ${exitCode}\n${program.output.stderr}`);
+if (exitCode !== 0)
+  console.error(`the program exited with code code code ${exitCode}\n${program.output.stderr}`);
 process.exit(isClean && exitCode === 0 ? 0 : 1);
 
 /**

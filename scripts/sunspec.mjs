@@ -35,7 +35,7 @@ function group({ name, label, count, points = [], groups = [] }) {
 
 const [directory] = process.argv.slice(2);
 if (directory === undefined) {
-  console.error('expected the directory with the models');
+  console.error('usage: node scripts/sunspec.mjs DIRECTORY (with the SunSpec models)');
   process.exit(2);
 }
 mkdirSync('sunspec', { recursive: true });

@@ -20,7 +20,7 @@ const WRONG_LIMIT = 1;
 const limit = descriptorLimit();
 if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
   console.error(
-    `this process may have only ${limit} files open; modbus-sim needs at least ${FEWEST_DESCRIPTORS} (ulimit -n)`,
+    `this process may open only ${limit} files; modbus-sim needs at least ${FEWEST_DESCRIPTORS} (ulimit -n)`,
   );
   process.exit(WRONG_LIMIT);
 }

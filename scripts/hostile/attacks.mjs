@@ -61,7 +61,7 @@ export const ATTACKS = [
     run: (target, { ms }) => flood(target, ms, () => anyNoise(CHUNK)),
   },
   {
-    name: 'valid frames of nonsense',
+    name: 'valid frames with meaningless content',
     on: ALL,
     run: (target, { ms }) =>
       flood(
@@ -71,9 +71,9 @@ export const ATTACKS = [
       ),
   },
   { name: 'half a header, then silence', on: ALL, run: halfHeaders },
-  { name: 'lengths 0 and too large', on: ALL, run: lengths },
+  { name: 'length fields that are 0 or too large', on: ALL, run: lengths },
   {
-    name: 'connections opened and closed',
+    name: 'connections opened and closed at once',
     on: STREAMS,
     run: (target, { count }) =>
       times(count, (i) => openAndClose(target, i, { plain: i % 20 > 0 })).then((n) => `${n} connections`),

@@ -68,8 +68,8 @@ async function turnOf(probe, program, what, act) {
   const { times, lost } = client.take();
   await client.stop();
   assert.equal(lost, 0, `${what}: requests were lost`);
-  assert.ok(times.length > 0, `${what}: nothing was answered`);
-  assert.ok(work < TURN_MS, `${what}: a turn of ${work.toFixed(0)} ms`);
+  assert.ok(times.length > 0, `${what}: no request was answered`);
+  assert.ok(work < TURN_MS, `${what}: turn took ${work.toFixed(0)} ms`);
   return `${what} ${work.toFixed(1)} ms`;
 }
 
@@ -93,16 +93,16 @@ export async function reloadLarge(directory) {
     const count = () => program.output.stderr.split(/"msg":"(?:changed: |nothing has changed)/).length;
     const saidBefore = count();
     process.kill(program.pid, 'SIGHUP');
-    await until(() => count() > saidBefore, 'reads its file again');
+    await until(() => count() > saidBefore, 'the file is reloaded');
   };
   const { 'device-7': left, ...fewer } = before.devices;
   const turn = (/** @type {string} */ what, /** @type {object} */ devices) =>
     turnOf(env.HOSTILE_PROBE, program, what, reload(devices));
   try {
     const turns = [
-      await turn('as it was', before.devices),
-      await turn('a device less', fewer),
-      await turn('a device more', { ...fewer, 'device-7': left }),
+      await turn('unchanged', before.devices),
+      await turn('one device removed', fewer),
+      await turn('one device added', { ...fewer, 'device-7': left }),
     ];
     return `${(readFileSync(file).length / 1e6).toFixed(1)} MB, longest turns: ${turns.join(', ')}`;
   } finally {
@@ -140,16 +140,16 @@ export function checkByBroker(directory) {
     if (body.toString('utf8', 2, end) === ANSWERS) answered++;
   };
   return withBroker(script, { commands: 'read' }, { ...POLLED, env }, async (program) => {
-    await until(() => isSubscribed, 'listens for commands');
+    await until(() => isSubscribed, 'the program subscribes to commands');
     const ask = (/** @type {object} */ configuration) => async () => {
       const told = answered;
       const request = { responseTopic: ANSWERS, input: { configuration } };
       client?.write(publish(`${TOPIC}/command/configuration.check`, Buffer.from(JSON.stringify(request))));
-      await until(() => answered > told, 'answers configuration.check');
+      await until(() => answered > told, 'configuration.check is answered');
     };
     const turns = [
-      await turnOf(env.HOSTILE_PROBE, program, 'sixty lines of copies', ask(copies)),
-      await turnOf(env.HOSTILE_PROBE, program, '65,535 registers that follow one', ask(followers)),
+      await turnOf(env.HOSTILE_PROBE, program, 'sixty lines with copies', ask(copies)),
+      await turnOf(env.HOSTILE_PROBE, program, '65,535 registers that follow one register', ask(followers)),
     ];
     return `longest turns: ${turns.join(', ')}`;
   });

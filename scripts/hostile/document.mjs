@@ -80,7 +80,7 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
     if (status >= 500 && status !== 503) fail(`${status}: ${shown(request)}: ${body.slice(0, 300)}`);
     const described = documented(document, request.operation);
     if (described && status !== 0 && !(String(status) in described))
-      fail(`status ${status} is not in the document: ${shown(request)}: ${body.slice(0, 300)}`);
+      fail(`status ${status} is not documented: ${shown(request)}: ${body.slice(0, 300)}`);
   };
 
   await turnOf();
@@ -93,7 +93,7 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
       const turn = await turnOf();
       if (turn > TURN_LIMIT_MS) slow.push({ turn, sure: false, what: 'restoring' });
       say(
-        `${sent} requests, worst turn ${worst.toFixed(1)} ms, lost ${poller.lost}, ${failures.length} failures, ${residentMb(program.pid).toFixed(0)} MB`,
+        `requests ${sent}, longest turn ${worst.toFixed(1)} ms, lost polls ${poller.lost}, failures ${failures.length}, memory ${residentMb(program.pid).toFixed(0)} MB`,
       );
     }
     const wanted = Array.from({ length: Math.min(BATCH, requests - sent) }, next);
@@ -125,7 +125,7 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
     if (sure) worst = Math.max(worst, found.turn);
     slow.push(sure ? { ...found, sure } : { turn, sure, what: wanted.map(shown).join('\n    ') });
     say(
-      `turn of ${turn.toFixed(1)} ms${sure ? `, each time ${found.turn.toFixed(1)} ms: ${found.what}` : `, not again, in the ${wanted.length} requests before ${from + sent}`}`,
+      `turn took ${turn.toFixed(1)} ms${sure ? `; repeated, at least ${found.turn.toFixed(1)} ms: ${found.what}` : `; not repeated; in the ${wanted.length} requests up to ${from + sent}`}`,
     );
   }
   await delay(100);
@@ -134,7 +134,8 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
   const diedEarly = ended;
   const exitCode = diedEarly ? await program.exited : await program.stop();
   rmSync(directory, { recursive: true });
-  if (diedEarly) failures.push(`the program exited with ${exitCode}: ${program.output.stderr.slice(-3000)}`);
+  if (diedEarly)
+    failures.push(`the program exited with code ${exitCode}: ${program.output.stderr.slice(-3000)}`);
   return { sent, statuses, failures, slow, worst, ...polls };
 }
 

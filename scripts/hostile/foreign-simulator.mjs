@@ -158,7 +158,7 @@ async function fool(args, answers) {
     assert.ok(passed.length === 0, `printed ${passed.map((code) => `U+${code}`).join(' ')} in ${readable}`);
     printed += output.length;
   }
-  return `${printed} characters printed, none of the ${HIDDEN.length} hidden ones`;
+  return `${printed} characters printed, none of the ${HIDDEN.length} hidden characters among them`;
 }
 
 /**

@@ -41,7 +41,7 @@ export async function holdFiles(directory) {
       fetch(`${program.restUrl()}/api/v1/lines`, { signal }),
     );
     const answered = (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled');
-    assert.equal(answered.length, REQUESTS, 'requests of REST were not answered');
+    assert.equal(answered.length, REQUESTS, 'not every REST request was answered');
     const changes = [{ table: 'holding', address: 0, value: 4711 }];
     const changed = await fetch(`${program.restUrl()}/api/v1/devices/meter/registers`, {
       method: 'PATCH',
@@ -52,7 +52,7 @@ export async function holdFiles(directory) {
     const isWritten = () =>
       existsSync(state) && readdirSync(state).some((name) => /^device-meter.*json$/.test(name));
     await until(isWritten, 'the state is written');
-    return `${held.length} connections with ${LIMIT} files, ${REQUESTS} requests of REST beside them answered, the state written`;
+    return `${held.length} connections with a limit of ${LIMIT} files: ${REQUESTS} REST requests answered, state written`;
   } finally {
     for (const socket of held) socket.destroy();
     await program.stop();

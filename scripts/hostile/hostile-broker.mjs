@@ -117,7 +117,7 @@ async function said({ output }, pattern) {
     const [found] = output.stderr.match(pattern) ?? [];
     if (found !== undefined) return found;
   }
-  throw new Error(`nothing like ${pattern} in ${output.stderr.slice(-2000)}`);
+  throw new Error(`no match for ${pattern} in ${output.stderr.slice(-2000)}`);
 }
 
 /**
@@ -145,8 +145,8 @@ async function flooded(chunks, sentence) {
       peak = Math.max(peak, residentMb(program.pid));
     }, 20);
     const found = await said(program, sentence).finally(() => clearInterval(sampling));
-    assert.ok(peak - before < MORE_MB, `${(peak - before).toFixed(0)} MB more`);
-    return `${found}; ${(peak - before).toFixed(0)} MB more at most`;
+    assert.ok(peak - before < MORE_MB, `memory grew by ${(peak - before).toFixed(0)} MB`);
+    return `${found}; memory grew by at most ${(peak - before).toFixed(0)} MB`;
   });
 }
 
@@ -156,7 +156,7 @@ export function sendWithoutEnd() {
     yield Buffer.from([0x30, ...remaining(200_000_000)]);
     for (let sent = 0; sent < 200_000_000; sent += 65_536) yield Buffer.alloc(65_536);
   };
-  return flooded(chunks(), /it has sent a packet of 200000000 bytes[^"]*/);
+  return flooded(chunks(), /the broker sent a packet of 200000000 bytes[^"]*/);
 }
 
 export function neverRelease() {
@@ -164,7 +164,7 @@ export function neverRelease() {
     const payload = Buffer.alloc(65_536);
     for (let id = 1; id < 0xffff; id++) yield publish(`${TOPIC}/devices/meter/set/level`, payload, id);
   };
-  return flooded(chunks(), /it has not released \d+ messages[^"]*/);
+  return flooded(chunks(), /the broker has not released \d+ QoS 2 messages[^"]*/);
 }
 
 const PINGS = 400;
@@ -213,9 +213,9 @@ export async function pingAtLength() {
     await until(() => answers.length > 0, 'the last ping is answered');
     const more = residentMb(program.pid) - before;
     assert.match(answers.join(''), /"correlation":"short"/);
-    assert.equal(answers.length, 1, 'a long correlation was kept');
+    assert.equal(answers.length, 1, 'a ping with a long correlation was answered');
     assert.doesNotMatch(program.output.stderr, /thread of REST/);
-    return `${PINGS} pings with a MB of correlation refused, the next one answered; ${more.toFixed(0)} MB more`;
+    return `${PINGS} pings with 1 MB of correlation refused, the next ping answered; memory grew by ${more.toFixed(0)} MB`;
   });
 }
 
@@ -235,10 +235,10 @@ export async function takeTheName() {
     const lines = () => program.output.stderr.split('\n').filter((line) => line.includes('MQTT')).length;
     const [told, made] = [lines(), connections];
     await delay(5000);
-    assert.ok(connections > made, 'it does not reconnect');
+    assert.ok(connections > made, 'the program does not reconnect');
     assert.ok(connections - made <= 5, `${connections - made} connections in 5 s`);
     assert.equal(lines(), told, 'the log keeps growing');
-    return `${found}; ${told} lines of the log`;
+    return `${found}; ${told} log entries`;
   });
 }
 
@@ -291,18 +291,18 @@ export async function holdBack() {
         }
       };
       ask(32);
-      await until(() => held.length >= 32, 'what may be under way');
+      await until(() => held.length >= 32, 'the limit of unacknowledged messages is reached');
       const url = `${program.restUrl()}/api/v1/devices/meter/registers`;
       const headers = { 'content-type': 'application/json' };
       assert.equal((await fetch(url, { method: 'PATCH', body, headers })).status, 200);
       await until(async () => (await mqttOf(program)).waiting > 0, 'the new value waits');
       ask(ANSWERS);
-      await until(async () => (await mqttOf(program)).lost > 0, 'something is given up');
+      await until(async () => (await mqttOf(program)).lost > 0, 'a message is given up');
       isHolding = false;
       for (const ack of held) client?.write(ack);
       held = [];
       await until(() => values.at(-1) === '4711', 'the newest value');
-      return `${(await mqttOf(program)).lost} messages lost, the newest value is there`;
+      return `messages lost: ${(await mqttOf(program)).lost}; the newest value arrived`;
     },
     holding,
   );

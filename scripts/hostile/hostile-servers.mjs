@@ -17,11 +17,11 @@ const answerTo = (asked) => Buffer.from([...asked.subarray(0, 4), 0, 5, asked[6]
  * @type {readonly (readonly [name: string, serve: (socket: import('node:net').Socket) => void])[]}
  */
 const SERVERS = [
-  ['sends without end', (socket) => flood(socket, Buffer.alloc(65_536, 0xff))],
-  ['never stops sending replies', (socket) => flood(socket, Buffer.alloc(65_536, answerTo(Buffer.alloc(7))))],
-  ['drips', (socket) => drip(socket)],
+  ['sends endless bytes', (socket) => flood(socket, Buffer.alloc(65_536, 0xff))],
+  ['sends endless replies', (socket) => flood(socket, Buffer.alloc(65_536, answerTo(Buffer.alloc(7))))],
+  ['sends single bytes slowly', (socket) => drip(socket)],
   [
-    'answers, and then never stops sending',
+    'answers and then sends endless bytes',
     (socket) => {
       socket.on('data', (asked) => {
         socket.write(answerTo(asked));
@@ -30,7 +30,7 @@ const SERVERS = [
     },
   ],
   [
-    'answers, and drips',
+    'answers and sends single bytes slowly',
     (socket) => {
       drip(socket);
       socket.on('data', (asked) => socket.write(answerTo(asked)));
@@ -83,7 +83,7 @@ export const SERVER_ATTACKS = SERVERS.map(([name, serve]) => ({
 /** @param {Target} target @param {object} order @returns {Promise<number>} */
 async function inspect(target, order) {
   const { id } = await ask(target, 'POST', '/runs', { kind: 'server', ...order });
-  if (typeof id !== 'number') throw new Error('the server test did not begin');
+  if (typeof id !== 'number') throw new Error('the server test did not start');
   return id;
 }
 

@@ -63,7 +63,7 @@ const FAULT = '"do":[{"delay":1}]';
 const bodies = (filled) => [
   ['unknown keys', 'POST', '/api/v1/faults', rule(`${FAULT},${filled((i) => `"k${i}":0`)}`)],
   [
-    'unknown keys of `when`',
+    'unknown keys in `when`',
     'POST',
     '/api/v1/faults',
     rule(`${FAULT},"when":{${filled((i) => `"k${i}":0`)}}`),
@@ -75,37 +75,37 @@ const bodies = (filled) => [
     rule(`${FAULT},"when":{"address":[${filled(() => '[9,-1]')}]}`),
   ],
   ['bad units', 'POST', '/api/v1/faults', rule(`${FAULT},"when":{"unit":[${filled(() => '-1')}]}`)],
-  ['faults of an unknown kind', 'POST', '/api/v1/faults', rule(`"do":[${filled(() => '{"dely":1}')}]`)],
-  ['one fault of many kinds', 'POST', '/api/v1/faults', rule(`"do":[{${filled((i) => `"k${i}":1`)}}]`)],
+  ['faults of unknown kinds', 'POST', '/api/v1/faults', rule(`"do":[${filled(() => '{"dely":1}')}]`)],
+  ['one fault with many kinds', 'POST', '/api/v1/faults', rule(`"do":[{${filled((i) => `"k${i}":1`)}}]`)],
   ['parameters of a fault', 'POST', '/api/v1/faults', rule(`"do":[{"gap":{${filled((i) => `"k${i}":1`)}}}]`)],
   ['units of a line', 'PUT', '/api/v1/lines/tcp', `{"units":{${filled((i) => `"${i}":"x"`)}}}`],
   ['settings of a line', 'PUT', '/api/v1/lines/tcp', `{${filled((i) => `"k${i}":0`)}}`],
   ['settings of a socket', 'PUT', '/api/v1/lines/tcp', `{"tcp":{${filled((i) => `"k${i}":0`)}}}`],
   [
-    'unknown keys of Set',
+    'unknown keys in Set',
     'POST',
     '/restapi/server',
     `{"submit":"Set","line":"tcp",${filled((i) => `"k${i}":0`)}}`,
   ],
-  ['unknown keys of Status', 'POST', '/restapi/server', `{"submit":"Status",${filled((i) => `"k${i}":0`)}}`],
-  ['keys of a Simulate', 'POST', '/restapi/calls', `{"submit":"Simulate",${filled((i) => `"k${i}":0`)}}`],
+  ['unknown keys in Status', 'POST', '/restapi/server', `{"submit":"Status",${filled((i) => `"k${i}":0`)}}`],
+  ['keys in Simulate', 'POST', '/restapi/calls', `{"submit":"Simulate",${filled((i) => `"k${i}":0`)}}`],
   ['small lists', 'POST', '/restapi/registers', `[${filled(() => '[]')}]`],
   ['keys __proto__', 'POST', '/restapi/registers', `{"a":[${filled(() => '{}')}],"__proto__":0}`],
   ['numbers', 'POST', '/restapi/registers', `[${filled(() => '1e1')}]`],
   [
-    'wrong steps',
+    'invalid steps',
     'POST',
     '/api/v1/runs?kind=scenario',
     `{"name":"a","steps":[${filled(() => '{"wait":"soon"}')}]}`,
   ],
   [
-    'wrong expectations',
+    'invalid expectations',
     'POST',
     '/api/v1/runs?kind=scenario',
     `{"name":"a","steps":[${filled(() => '{"expect":{}}')}]}`,
   ],
   [
-    'wrong rules of steps',
+    'steps with invalid rules',
     'POST',
     '/api/v1/runs?kind=scenario',
     `{"name":"a","steps":[${filled(() => '{"fault":1}')}]}`,
@@ -122,7 +122,7 @@ const OTHER_BODIES = [
     `{"submit":"Set","register":0,"value":"${'9'.repeat(BODY)}"}`,
   ],
   [
-    'a rule that is hard to try',
+    'a rule that is slow to try',
     'PUT',
     '/api/v1/faults/hostile',
     '{"when":{"unit":99},"do":[{"junk":4096},{"split":{"at":"each","gap":0}}]}',
@@ -140,7 +140,7 @@ const OTHER_BODIES = [
     `{"name":"x","registers":${'['.repeat(4000)}${']'.repeat(4000)}}`,
   ],
   [
-    'entries of which each takes addresses of the others',
+    'entries that each take addresses of the others',
     'POST',
     '/api/v1/devices',
     '{"name":"x","registers":{"holding":[{"address":26,"quantity":10},{"address":27},{"address":0,"quantity":100}]}}',
@@ -198,13 +198,13 @@ const MANY_AT_ONCE = [
     ['PUT', `${BUSY}/values/x`, { value: 2 }],
   ],
   [
-    'a unit range of copies of a device with registers defined here and there',
+    'a unit range of copies of a device with scattered registers',
     ['POST', `${BUSY}/registers`, { table: 'holding', address: 65_535 }],
     ['POST', `${BUSY}/registers`, { table: 'coils', address: 60_000 }],
     ['POST', '/api/v1/lines', { name: 'range', tcp: { port: 0 }, units: { '1-40': { copyOf: 'busy' } } }],
     ['DELETE', '/api/v1/lines/range'],
   ],
-  ['devices of the traffic', ['GET', '/api/v1/learned.yaml']],
+  ['devices learned from the traffic', ['GET', '/api/v1/learned.yaml']],
 ];
 
 /** Bytes of YAML, slightly below the limit for a body. */
@@ -231,7 +231,7 @@ const YAML_BODIES = [
 const QUESTIONS = [
   ['exchanges?limit=1000', 'GET', '/api/v1/exchanges?limit=1000'],
   ['traffic?limit=100000', 'GET', '/api/v1/traffic?limit=100000'],
-  ['a search in vain', 'GET', '/api/v1/traffic?address=65535&limit=100000'],
+  ['a search that finds nothing', 'GET', '/api/v1/traffic?address=65535&limit=100000'],
   ['8192 registers', 'POST', '/restapi/registers', '{"submit":"Register","range_stop":8191}'],
   ['call_rows', 'POST', '/restapi/calls', '{"submit":"Monitor","show_hex":1,"show_decode":1}'],
   ['lines', 'GET', '/api/v1/lines'],
@@ -278,13 +278,13 @@ export const REST_ATTACKS = [
     on: REST,
     run: repeated((target) => request('GET', '/api/v1/lines', { ...target, token: 'wrong' })),
   },
-  { name: 'pipelined questions', on: REST, run: pipelined },
-  { name: 'answers nobody reads', on: REST, run: unread },
-  { name: 'lists whose client leaves', on: REST, run: left },
-  { name: 'readers that leave at once', on: REST, run: leftPlaces },
-  { name: 'a foreign host in the target', on: REST, run: foreignTarget },
+  { name: 'pipelined requests', on: REST, run: pipelined },
+  { name: 'answers that are not read', on: REST, run: unread },
+  { name: 'lists whose client disconnects', on: REST, run: left },
+  { name: 'readers that disconnect at once', on: REST, run: leftPlaces },
+  { name: 'another host in the request target', on: REST, run: foreignTarget },
   { name: 'half a header, then silence', on: REST, run: halfHeaders },
-  { name: 'half a header, then a byte now and then', on: REST, run: dripped },
+  { name: 'half a header, then single bytes slowly', on: REST, run: dripped },
   { name: 'endless bytes that are not HTTP', on: REST, run: noHttp },
   { name: 'devices that take much memory', on: REST, run: greedyDevices },
 ];
@@ -459,7 +459,7 @@ async function leftPlaces(target, { ms }) {
         if (status === 503) refusals++;
         // Few answers mean a busy machine, not a program that keeps places.
         if (refusals > FEW_REFUSALS && performance.now() > giveUpAt)
-          throw new Error(`${path}: the readers that left keep its places`);
+          throw new Error(`${path}: readers that disconnected still take up its places`);
       }
     }
   }

@@ -147,7 +147,7 @@ export class Siege {
     this.#attacker.send(order);
     const ended = new AbortController();
     const failed = once(this.#attacker, 'exit', { signal: ended.signal }).then(([code]) => {
-      throw new Error(`the attacker ended with ${code}`);
+      throw new Error(`the attacker exited with code ${code}`);
     });
     failed.catch(() => {});
     try {

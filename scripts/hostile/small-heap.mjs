@@ -108,9 +108,12 @@ export function learnMuch() {
     const polls = poller.take();
     await poller.stop();
     assert.equal(polls.lost, 0, 'polls were lost');
-    assert.ok(times.length > BESIDE, `REST answered ${times.length} other requests before what was learned`);
+    assert.ok(
+      times.length > BESIDE,
+      `REST answered only ${times.length} other requests before the result of learning`,
+    );
     const slowest = Math.max(...times).toFixed(0);
-    return `a file of ${text.length} bytes; before it ${times.length} answers of REST, the slowest after ${slowest} ms; ${polls.times.length} polls, the slowest took ${Math.max(...polls.times).toFixed(0)} ms; ${memory.toFixed(0)} MB`;
+    return `a file of ${text.length} bytes; REST answers while learning: ${times.length}, slowest ${slowest} ms; polls: ${polls.times.length}, slowest ${Math.max(...polls.times).toFixed(0)} ms; memory ${memory.toFixed(0)} MB`;
   });
 }
 
@@ -122,7 +125,7 @@ export function beginAndCallOff() {
       const { id, error } = /** @type {{id: number, error?: string}} */ (await begun.json());
       assert.equal(begun.status, 201, `client test ${i}: ${error}`);
       const ended = await rest(`runs/${id}`, 'DELETE');
-      assert.equal(ended.status, 204, `client test ${i} does not end`);
+      assert.equal(ended.status, 204, `client test ${i} did not stop`);
     }
     return `${CLIENT_TESTS} client tests`;
   });

@@ -64,7 +64,7 @@ function columns(effect, calm) {
     'longest stall ms': stall.toFixed(1),
     'longest turn ms': work.toFixed(1),
     'p99 ms': Number.isNaN(p99) ? '' : `${p99.toFixed(1)} (${own(effect, calm).toFixed(1)} x)`,
-    'slowest of the others': `${worst} ${others[worst]?.toFixed(1)} (${times(worst).toFixed(1)} x)`,
+    'slowest other line': `${worst} ${others[worst]?.toFixed(1)} (${times(worst).toFixed(1)} x)`,
     lost: askedAgain > 0 ? `${counts(lost)} (${askedAgain} asked again)` : counts(lost),
     'MB before, peak, after': [before, peak, after].map((mb) => mb.toFixed(0)).join(' '),
     descriptors: descriptors.join(' '),

@@ -44,33 +44,33 @@ const CONNECTIONS = 4;
  * @type {readonly Trick[]}
  */
 export const TRICKS = [
-  { name: 'a second program on the same state', play: shareState },
-  { name: 'one character of a state changed', play: changeState },
+  { name: 'a second program with the same state directory', play: shareState },
+  { name: 'one character changed in a state file', play: changeState },
   {
-    name: 'a register defined, a clock stopped without power, a device in place of another, and a restart',
+    name: 'a register defined, a clock stopped with the power off, a device replaced, and a restart',
     play: keepAll,
   },
   { name: 'a stop while 24 clients write over REST, and a restart', play: stopAmidWrites },
-  { name: 'a file of entries that take the addresses of each other', play: overlap },
-  { name: 'a file of 2.8 MB is read again', play: reloadLarge },
+  { name: "a file whose entries take each other's addresses", play: overlap },
+  { name: 'a file of 2.8 MB is reloaded', play: reloadLarge },
   { name: 'a broker asks to check small files that expand greatly', play: checkByBroker },
   { name: 'devices and lines named "." and ".."', play: nameDots },
   { name: 'lines x/y, x%2Fy, x-y and ../x', play: nameLikePaths },
-  { name: 'half a character as a name', play: nameHalves },
-  { name: 'a state where no directory can be made', play: stateInProc },
-  { name: 'the directory of the links belongs to another user', play: takeLinks },
-  { name: 'hidden characters for the terminal of test --url', play: foolTest },
-  { name: 'hidden characters for the terminal of test-client --url', play: foolTestClient },
-  { name: 'hidden characters for the terminal of monitor', play: foolMonitor },
-  { name: 'the file of the traffic is removed', play: removeTraffic },
-  { name: 'clients of lines that hold all files open', play: holdFiles },
-  { name: '60,000 requests are learned from in a heap of 256 MB', play: learnMuch },
-  { name: '2,100 client tests are called off in a heap of 256 MB', play: beginAndCallOff },
-  { name: 'clients that leave while the thread that learns loads its code', play: leaveLearner },
+  { name: 'half a surrogate pair as a name', play: nameHalves },
+  { name: "a state directory that can't be created", play: stateInProc },
+  { name: 'a link directory that belongs to another user', play: takeLinks },
+  { name: 'hidden characters in the output of test --url', play: foolTest },
+  { name: 'hidden characters in the output of test-client --url', play: foolTestClient },
+  { name: 'hidden characters in the output of monitor', play: foolMonitor },
+  { name: 'the traffic file is removed', play: removeTraffic },
+  { name: 'line clients that use up all file descriptors', play: holdFiles },
+  { name: 'learning from 60,000 requests in a heap of 256 MB', play: learnMuch },
+  { name: '2,100 client tests cancelled in a heap of 256 MB', play: beginAndCallOff },
+  { name: 'clients that disconnect while the learning thread loads its code', play: leaveLearner },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
-  { name: 'a broker that releases no message of QoS 2', play: neverRelease },
-  { name: '400 pings by MQTT with a MB of correlation in a heap of 256 MB', play: pingAtLength },
-  { name: 'a broker on which another client has the same identifier', play: takeTheName },
+  { name: 'a broker that never releases QoS 2 messages', play: neverRelease },
+  { name: '400 MQTT pings with 1 MB of correlation each in a heap of 256 MB', play: pingAtLength },
+  { name: 'a broker with another client of the same identifier', play: takeTheName },
   { name: 'a broker that acknowledges nothing while many messages wait', play: holdBack },
 ];
 
@@ -101,7 +101,7 @@ async function shareState(directory) {
     return holder;
   });
   await withProgram({ config: CONFIG, args }, async (next) =>
-    assert.equal(await value(next), 4711, 'the state of the first program is lost'),
+    assert.equal(await value(next), 4711, 'the state of the first program was lost'),
   );
   return `${refusal}`;
 }
@@ -116,9 +116,9 @@ async function changeState(directory) {
   assert.match(text, /"ZxIC/);
   writeFileSync(join(directory, name), text.replace('"ZxIC', '"ZhIC'));
   return withProgram({ config: CONFIG, args }, async (next) => {
-    assert.equal(await value(next), 1, 'the changed register is served');
+    assert.equal(await value(next), 1, 'the damaged state was restored');
     const aside = readdirSync(directory).find((file) => file.startsWith(`${name}.damaged-`));
-    assert.ok(aside, 'the file is not set aside');
+    assert.ok(aside, 'the file was not set aside');
     assert.match(next.output.stdout, /1 file set aside/);
     await next.stop();
     return said(next, /state set aside: [^"]*checksum[^"]*/);
@@ -147,18 +147,18 @@ async function stopAmidWrites(directory) {
   const writers = Promise.allSettled(answered.map((_, address) => write(address)));
   await delay(2000);
   const code = await program.stop();
-  assert.equal(code, 0, `it ended with ${code}: ${program.output.stderr.match(/FATAL.*/)?.[0]}`);
+  assert.equal(
+    code,
+    0,
+    `the program exited with code code ${code}: ${program.output.stderr.match(/FATAL.*/)?.[0]}`,
+  );
   await writers;
   return withProgram(options, async (next) => {
     const path = `devices/meter/registers?table=holding&from=0&to=${WRITERS - 1}`;
     const answer = /** @type {{registers: {value: number}[]}} */ (await (await rest(next, path)).json());
     const { registers } = answer;
     const lost = answered.filter((value, address) => (registers[address]?.value ?? 0) < value);
-    assert.equal(
-      lost.length,
-      0,
-      `writes that were answered are lost: ${lost.length} of ${WRITERS} registers`,
-    );
+    assert.equal(lost.length, 0, `acknowledged writes were lost in ${lost.length} of ${WRITERS} registers`);
     return `${answered.reduce((sum, value) => sum + value)} writes answered, and the last value of each register kept`;
   });
 }
@@ -194,11 +194,11 @@ async function keepAll(directory) {
     const { registers } = /** @type {{registers: {value: number}[]}} */ (
       await (await done(rest(next, 'devices/meter/registers?table=holding&from=2&to=2'))).json()
     );
-    assert.equal(registers[0]?.value, 0, 'the defined register is lost');
+    assert.equal(registers[0]?.value, 0, 'the defined register was lost');
     const answer = await done(rest(next, 'devices/extra/registers?table=holding&from=0&to=0'));
     const { registers: others } = /** @type {{registers: {value: number}[]}} */ (await answer.json());
-    assert.equal(others[0]?.value, 1, 'a new device has the values of the one before it');
-    return 'all of it is as it was';
+    assert.equal(others[0]?.value, 1, 'a new device has the values of the removed one');
+    return 'everything was restored';
   });
 }
 
@@ -224,7 +224,7 @@ async function removeTraffic(directory) {
       await delay(100);
     }
     const text = files().map((name) => readFileSync(join(directory, name), 'utf8'));
-    assert.match(text.join(''), /"kind":"line"/, `the traffic is nowhere in ${files().join(', ')}`);
+    assert.match(text.join(''), /"kind":"line"/, `no traffic in ${files().join(', ')}`);
     return said(program, /[^"]*was removed or moved[^"]*/);
   });
 }
@@ -273,8 +273,8 @@ async function leaveLearner() {
       const signal = AbortSignal.timeout(4 * i);
       await fetch(`${program.restUrl()}/api/v1/learned.yaml`, { signal }).catch(() => {});
     }
-    await until(() => openFiles() <= before + CONNECTIONS, 'no files of the thread are open');
-    return `${LEAVERS} clients left, ${openFiles()} files open after ${before}`;
+    await until(() => openFiles() <= before + CONNECTIONS, 'the thread has closed its files');
+    return `${LEAVERS} clients disconnected; open files: ${before} before, ${openFiles()} after`;
   });
 }
 
@@ -287,7 +287,7 @@ async function nameLikePaths(directory) {
   const lines = Object.fromEntries(['x/y', 'x%2Fy', 'x-y', '../x'].map((name) => [name, VIRTUAL]));
   const env = { TMPDIR: directory };
   return withProgram({ config: { ...CONFIG, lines }, env }, async () => {
-    assert.deepEqual(readdirSync(directory), ['modbus-sim'], 'a link leads out of its directory');
+    assert.deepEqual(readdirSync(directory), ['modbus-sim'], 'a link was created outside its directory');
     const found = linksIn(links);
     assert.equal(found.length, Object.keys(lines).length, `lines share a link: ${found.join(', ')}`);
     return `links ${found.join(', ')}`;
@@ -296,14 +296,18 @@ async function nameLikePaths(directory) {
 
 /** @param {string} directory */
 async function takeLinks(directory) {
-  if (process.geteuid?.() !== 0) return 'left out: only root can give a directory to another user';
+  if (process.geteuid?.() !== 0) return 'skipped: only root can give a directory to another user';
   const links = join(directory, 'modbus-sim');
   mkdirSync(links);
   chownSync(links, SOMEBODY, SOMEBODY);
   const config = { ...CONFIG, lines: { bench: VIRTUAL } };
   return withProgram({ config, env: { TMPDIR: directory } }, async (program) => {
     assert.deepEqual(readdirSync(links), [], 'there is a link');
-    assert.deepEqual(linksIn(`${links}-${process.geteuid?.()}`), ['bench'], 'there is no link elsewhere');
+    assert.deepEqual(
+      linksIn(`${links}-${process.geteuid?.()}`),
+      ['bench'],
+      'the link is not in the other directory',
+    );
     await program.stop();
     return said(program, /[^"]*belongs to another user[^"]*/);
   });
@@ -327,7 +331,7 @@ async function withProgram(options, use) {
  * options @returns {Promise<string>}
  */
 async function refusalOf(options) {
-  return withProgram(options, async () => 'the program has started').catch(({ message }) => message);
+  return withProgram(options, async () => 'the program started').catch(({ message }) => message);
 }
 
 /** @param {Program} program @param {string} path @param {string} [method] @param {object} [body] */
@@ -351,6 +355,6 @@ async function value(program) {
 /** Waits for a log message. @param {Program} program @param {RegExp} pattern */
 function said({ output }, pattern) {
   const [found] = output.stderr.match(pattern) ?? [];
-  assert.ok(found, `nothing like ${pattern} in ${output.stderr}`);
+  assert.ok(found, `no match for ${pattern} in ${output.stderr}`);
   return found;
 }

@@ -28,7 +28,7 @@ const SHORT_MS = 10;
  */
 export function driftOf(parts) {
   const [first, last] = [parts[1], parts.at(-1)];
-  if (!first || !last || parts.length < 3) return ['too little was measured'];
+  if (!first || !last || parts.length < 3) return ['too few parts were measured'];
   const problems = [];
   for (const line of Object.keys(last.lines)) {
     const lost = parts.reduce((sum, part) => sum + (part.lines[line]?.lost ?? 0), 0);
@@ -39,10 +39,10 @@ export function driftOf(parts) {
   for (const side of /** @type {const} */ (['lines', 'desk']))
     if (last.heap[side] > first.heap[side] + HEAP_MB)
       problems.push(
-        `the heap of the ${side} grew from ${first.heap[side].toFixed(1)} to ${last.heap[side].toFixed(1)} MB`,
+        `the heap of the ${side} thread grew from ${first.heap[side].toFixed(1)} to ${last.heap[side].toFixed(1)} MB`,
       );
   if (last.descriptors > first.descriptors + DESCRIPTORS)
-    problems.push(`descriptors grew from ${first.descriptors} to ${last.descriptors}`);
+    problems.push(`file descriptors grew from ${first.descriptors} to ${last.descriptors}`);
   if (parts.some(({ rest }) => rest === 0)) problems.push('rest: no request was answered');
   for (const line of Object.keys(last.lines)) problems.push(...driftOfLine(line, first, last));
   return problems;
@@ -68,14 +68,17 @@ export function partsTable(parts) {
     `| ${[what, ...parts.map(cell)].join(' | ')} |`;
   const lines = Object.keys(parts[0]?.lines ?? {});
   return [
-    row('part of the time', (_, index) => String(index + 1)),
+    row('part', (_, index) => String(index + 1)),
     row('---', () => '---'),
     row('memory, MB', ({ memory }) => memory.toFixed(1)),
     row(
-      'heap of the lines, of the desk, MB',
+      'heap of the lines thread, of the desk thread, MB',
       ({ heap }) => `${heap.lines.toFixed(2)}, ${heap.desk.toFixed(2)}`,
     ),
-    row('compiled code in it, MB', ({ code }) => `${code.lines.toFixed(2)}, ${code.desk.toFixed(2)}`),
+    row(
+      'compiled code in these heaps, MB',
+      ({ code }) => `${code.lines.toFixed(2)}, ${code.desk.toFixed(2)}`,
+    ),
     row('descriptors', ({ descriptors }) => String(descriptors)),
     row('requests to REST', ({ rest }) => String(rest)),
     ...lines.map((line) =>

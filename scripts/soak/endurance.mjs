@@ -72,7 +72,7 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
     const { memory, descriptors, lines } = /** @type {import('./drift.mjs').Part} */ (parts.at(-1));
     const lost = Object.values(lines).reduce((sum, line) => sum + line.lost, 0);
     say(
-      `part ${part + 1} of ${PARTS}: heap of the lines ${heap.lines.toFixed(2)} (code ${code.lines.toFixed(2)}), of the desk ${heap.desk.toFixed(2)} (code ${code.desk.toFixed(2)}), memory ${memory.toFixed(1)} MB; ${descriptors} descriptors, ${lost} lost, ${counts.rest} requests to REST, ${counts.failed.length} of all failed`,
+      `part ${part + 1} of ${PARTS}: in MB: lines heap ${heap.lines.toFixed(2)} (code ${code.lines.toFixed(2)}), desk heap ${heap.desk.toFixed(2)} (code ${code.desk.toFixed(2)}), memory ${memory.toFixed(1)}; file descriptors ${descriptors}, lost requests ${lost}, REST requests ${counts.rest}, failures ${counts.failed.length}`,
     );
   }
   stopped.abort();
@@ -84,7 +84,7 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
   if (/thread of REST/.test(program.output.stderr)) problems.push(program.output.stderr);
   if (exitCode !== 0 || parts.length < PARTS)
     problems.push(
-      `the program exited with ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`,
+      `the program exited with code code code code ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`,
     );
   return { parts, problems };
 }

@@ -79,7 +79,7 @@ export async function soakSharedBus(wire, quantity, seed) {
     // The second reading includes itself.
     const processed = (await messageCount(unitId)) - (before[i] ?? 0) - 1;
     const surplus = ((processed - (meant.get(unitId) ?? 0)) << 16) >> 16;
-    if (surplus !== 0) complain(`unit ${unitId} has processed ${surplus} messages too many`);
+    if (surplus !== 0) complain(`unit ${unitId}: message count off by ${surplus}`);
     result.miscounted += Math.abs(surplus);
   }
   return result;
@@ -148,7 +148,7 @@ export async function soakSharedBus(wire, quantity, seed) {
     const got = wire.take();
     if (got.length === 0) return;
     result.stray++;
-    complain(`nothing expected, got ${got.toString('hex')}`);
+    complain(`expected no bytes, got ${got.toString('hex')}`);
   }
 
   /**

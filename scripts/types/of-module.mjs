@@ -86,8 +86,7 @@ class Writer {
   #use(type, around) {
     const name = this.#names.get(type.id);
     if (name !== undefined) return name;
-    if (around.includes(type.id))
-      throw new Error('a type that has itself inside needs a name that is exported');
+    if (around.includes(type.id)) throw new Error('a type that contains itself must be exported by name');
     return this.#definition(type, around);
   }
 
@@ -124,7 +123,8 @@ class Writer {
     const isNamed = symbol && (symbol.flags & (SymbolFlags.Class | SymbolFlags.Interface)) !== 0;
     const path = String(symbol?.declarations[0]?.path ?? '');
     if (!isTuple && (!isNamed || relative(process.cwd(), path).startsWith('src/'))) return undefined;
-    if (!isTuple && !GLOBAL.test(path)) throw new Error(`${symbol?.name} is a type of ${path}`);
+    if (!isTuple && !GLOBAL.test(path))
+      throw new Error(`${symbol?.name} comes from ${path}, which can't be written as a declaration`);
     if (!type.isTypeReference()) return symbol?.name;
     const of = this.#checker.getTypeArguments(type).map((each) => this.#use(each, around));
     if (isTuple) return `[${of.join(', ')}]`;

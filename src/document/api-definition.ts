@@ -39,7 +39,7 @@ export function resolveApi(
   if (tokens.length === 0 && !insecure && !isLoopback(host)) {
     const at = overrides.httpHost === undefined ? file.key('api').key('host') : file.key('--http_host');
     at.wrong(
-      `${host} can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN`,
+      `${host} can be reached from other machines, so a token is required: set api.token or MODBUS_SIM_TOKEN`,
     );
   }
   const known = new Set<string>();

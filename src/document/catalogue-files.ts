@@ -23,5 +23,4 @@ export function catalogueFile(id: string): string {
 /** The key `like` of a device or a line. */
 export const likeSchema = readApart(() => z.enum(catalogueIds()));
 
-export const ABOUT_LIKE =
-  'The catalogue entry that it behaves like; `modbus-sim catalogue` lists the entries.';
+export const ABOUT_LIKE = 'The catalogue entry to behave like; `modbus-sim catalogue` lists the entries.';

@@ -34,7 +34,7 @@ export const catalogueEntrySchema = section(
       .array(
         section(
           { url: z.url({ error: 'a link' }), fact: sentence },
-          { url: 'Where it was reported.', fact: 'What was reported.' },
+          { url: 'A link to the report.', fact: 'What was reported.' },
         ),
         {
           error: 'a list of links with facts',
@@ -49,12 +49,12 @@ export const catalogueEntrySchema = section(
   {
     title: 'What real devices do.',
     sees: 'What a client sees.',
-    devices: 'Devices that are reported to do it.',
-    sources: 'Who reported it.',
+    devices: 'Devices reported to do this.',
+    sources: 'Reports from the field.',
     robust: 'What a robust client does.',
-    manners: 'How a device deviates from a good one.',
-    line: 'Or settings of a line.',
-    faults: 'Or fault rules, without a device or line.',
+    manners: 'How the device deviates from a conforming one.',
+    line: 'Or line settings.',
+    faults: 'Or fault rules, which need no device or line.',
   },
 );
 

@@ -36,7 +36,7 @@ export function withFreePortsHint({
   readonly error: string;
   readonly inUse?: boolean;
 }): string {
-  return inUse ? `${error} With --free-ports all lines are on free ports.` : error;
+  return inUse ? `${error} With --free-ports all lines use free ports.` : error;
 }
 
 function onFreePort(line: LineDefinition, linkOf: (line: string) => string): LineSource {

@@ -82,8 +82,8 @@ function rtuLine({ isLinux }: Platform): object {
  */
 export function demoNote({ name, isLinux, isWindows }: Platform, address: string): string | undefined {
   if (isLinux) return undefined;
-  const pair = isWindows ? ' com0com makes a pair of COM ports for a line of your own.' : '';
-  return `console: ${address}/\nThere is no virtual serial line on ${name}: line demo speaks RTU over TCP.${pair}`;
+  const pair = isWindows ? ' com0com can create a pair of COM ports for your own line.' : '';
+  return `console: ${address}/\nThere is no virtual serial line on ${name}: line demo uses RTU over TCP.${pair}`;
 }
 
 /**

@@ -362,7 +362,8 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     const line = this.#plant.lines.byName.get(name);
     const rule = ruleForLine(this.#rules, name);
-    if (rule) return refused('line.in_use', `fault rule ${rule.name} is for the line; remove the rule first`);
+    if (rule)
+      return refused('line.in_use', `fault rule ${rule.name} refers to the line; remove the rule first`);
     this.#dropLine(name);
     await line?.stop();
     this.#plant.log.info({ line: name }, 'line removed');
@@ -393,7 +394,7 @@ export class Changes {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
     const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
     for (const { values } of devices.valued.values())
-      values.wrong('is only for files: set the values of the copy once it exists');
+      values.wrong('can be used in files only: set the values of the copy once it exists');
     if (definition) {
       const staying = this.#definitions.filter((line) => line.name !== name);
       const coming = Array.from(this.#wanted).filter((line) => line.name !== name);

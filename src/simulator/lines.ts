@@ -51,7 +51,7 @@ export function whyNeeded(
     const { length } = Object.keys(unitsWithout(line, devices));
     if (length === 0) return `line ${line.name} has no other units; remove the line first`;
     if (!force)
-      return `line ${line.name} has units with the device; remove them first, or together with it (force)`;
+      return `line ${line.name} has units with the device; remove them first, or use force to remove both`;
   }
   return undefined;
 }

@@ -133,9 +133,9 @@ const bytesOf = new WeakMap<object, number>();
 export function whyTooDear(written: unknown): string | undefined {
   const { values, characters } = costOf(written);
   if (values > MOST_VALUES)
-    return `expected at most ${MOST_VALUES} values with a name, a signal, an action or reactions, got ${values}: put the device into the file`;
+    return `expected at most ${MOST_VALUES} values with a name, a signal, an action or reactions, got ${values}: define the device in the configuration file`;
   if (characters > MOST_CHARACTERS)
-    return `expected expressions of at most ${MOST_CHARACTERS} characters in onWrite of one value, got ${characters}: put the device into the file`;
+    return `expected expressions of at most ${MOST_CHARACTERS} characters in onWrite of one value, got ${characters}: define the device in the configuration file`;
   return undefined;
 }
 
@@ -208,7 +208,7 @@ export class MemoryBudget {
     const { used, limit } = this;
     if (used - freed + bytes <= limit) return undefined;
     const sizes = [limit, used, bytes].map((each) => `${(each / MEBIBYTE).toFixed(1)} MiB`);
-    return `additions over REST may use ${sizes[0]} of memory; they use ${sizes[1]}, and this would use ${sizes[2]} more; remove devices, signals or fault rules, or put them into the configuration`;
+    return `additions over REST may use ${sizes[0]} of memory; they use ${sizes[1]}, and this would use ${sizes[2]} more; remove devices, signals or fault rules, or define them in the configuration file`;
   }
 
   /** The bytes counted for a signal that was given to a value of the device. */

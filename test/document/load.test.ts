@@ -188,7 +188,7 @@ describe('the REST interface', () => {
       {
         path: '--http_host',
         message:
-          '192.168.1.5 can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN',
+          '192.168.1.5 can be reached from other machines, so a token is required: set api.token or MODBUS_SIM_TOKEN',
       },
     ]);
   });

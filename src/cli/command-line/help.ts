@@ -19,7 +19,7 @@ function partsWith(extensions: readonly Extension[]): [title: string, commands: 
   const added = (part: Extension['part']) => extensions.filter((each) => each.part === part);
   return [
     ['Describe devices', [CHECK, SCHEMA, ...added('describe'), CATALOGUE]],
-    ['Prove something', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
+    ['Test and measure', [TEST, TEST_CLIENT, FUZZ, TEST_SERVER, MEASURE]],
     ['Watch and operate', [MONITOR, PORTS, RELOAD, ...added('operate'), REPORT, COMPLETION]],
   ];
 }

@@ -147,7 +147,7 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
       fedAt = now;
       manager.notify({ WATCHDOG: 1 });
     } else {
-      log.error({ lines: stuck }, 'a reply does not finish; the watchdog is no longer fed');
+      log.error({ lines: stuck }, 'a reply does not end; the watchdog gets no more signals');
     }
   };
 

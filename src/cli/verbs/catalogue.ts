@@ -36,7 +36,7 @@ function explained(entry: Misbehaviour): string {
     'Reported:',
     ...sources.map(({ url, fact }) => `  ${fact}\n    ${url}`),
     '',
-    `To use it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. It is short for`,
+    `To use it: modbus-sim --misbehave ${id}, or like: ${id} on a ${user} in a file. It is short for`,
     ...(manners ? [`  manners: ${flow(manners)}`] : []),
     ...rules.map((rule) => `  faults: - ${flow(rule)}`),
     ...(line ? [`  line: ${flow(line)}`] : []),

@@ -35,7 +35,7 @@ async function withoutTakenOf(line: LineDefinition, say: (text: string) => void)
     const process = servingProcess(defaultLink(name));
     if (process === undefined) return {};
     const link = defaultLink(`${name}-${globalThis.process.pid}`);
-    say(`process ${process} uses the link of line ${name}, so this program's is ${link}`);
+    say(`process ${process} uses the link of line ${name}, so this program uses ${link}`);
     return { serial: { link } };
   }
   if (!(await isTaken(line))) return {};

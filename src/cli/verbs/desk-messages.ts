@@ -32,7 +32,7 @@ export function startDeskThread(code = fileBesideCode('desk-thread.js')): DeskTh
     thread.failure = error;
   });
   worker.once('exit', (code) => {
-    thread.failure ??= new Error(`ended with ${code}`);
+    thread.failure ??= new Error(`exited with code ${code}`);
   });
   return thread;
 }

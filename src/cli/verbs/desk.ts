@@ -189,9 +189,9 @@ export class DeskSupervisor {
       const { log } = await this.#settings;
       if (this.#isEnding) return;
       const started = await this.#begin(port);
-      if (started.ok) log.warn({ addresses: started.addresses }, 'REST is served again');
+      if (started.ok) log.warn({ addresses: started.addresses }, 'REST is available again');
       else {
-        log.error(`REST is not served: ${started.error}`);
+        log.error(`REST is not available: ${started.error}`);
         const failed = this.#thread;
         if (failed) await failed.worker.terminate();
         if (failed) this.#died(failed, port);
@@ -212,8 +212,7 @@ function loaded(worker: DeskThread['worker']): Promise<void> {
 function silenceText({ silent, times }: Silence): string {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
   const known =
-    times &&
-    `, in which it used ${seconds(times.ran)} of processor time and waited ${seconds(times.waited)} for a processor`;
+    times && ` (processor time ${seconds(times.ran)}, waiting for a processor ${seconds(times.waited)})`;
   return `silent for ${seconds(silent)}${known ?? ''}`;
 }
 

@@ -111,7 +111,7 @@ function fuzzLine(
 ): Promise<Result<ReportView>> {
   const { line, limitMs, seed } = order;
   say(
-    `line ${line.name}: watching the client, then making moves for at most ${durationText(limitMs)}, seed ${seed}`,
+    `line ${line.name}: watching the client, then disturbing it for at most ${durationText(limitMs)}, seed ${seed}`,
   );
   const make = (restart: () => Promise<string | undefined>, audience: Audience) =>
     new FuzzRun(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
@@ -126,7 +126,7 @@ function fuzzLine(
 function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): Promise<Result<ReportView>> {
   const { line, dut, token, observer } = command;
   const { register } = observer;
-  say(`line ${line} at ${url}: watching the client, then making moves`);
+  say(`line ${line} at ${url}: watching the client, then disturbing it`);
   const body = {
     ...bodyOf(command),
     ...(replay && { replay: sectionOf(replay.value, 'schedule') }),

@@ -23,7 +23,7 @@ export async function measure(command: MeasureCommand): Promise<number> {
   const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);
   if (measured === undefined) {
     await line.stop();
-    return complain(`line ${name}: stopped before the end; nothing is judged`, STOPPED);
+    return complain(`line ${name}: stopped early; nothing was judged`, STOPPED);
   }
   if (!measured.ok) return complain(`line ${name}: ${measured.error}`, NOT_DONE);
   const { ok, text } = verdict(measured.value);

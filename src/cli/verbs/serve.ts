@@ -134,7 +134,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   const stopped = context.runs.stopAll();
   const late = setTimeout(() => {
     for (const { id, server, isOver } of context.runs.list('server'))
-      if (!isOver) note(`server test ${id}: no time is left to put back all values of ${server}`);
+      if (!isOver) note(`server test ${id}: no time left to put back all values of ${server}`);
   }, PUT_BACK_MS);
   return simulator
     .stop()

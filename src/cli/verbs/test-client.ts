@@ -36,7 +36,7 @@ export async function testClient(request: TestClientRequest): Promise<number> {
 function list(): number {
   for (const check of CHECKS) {
     const { id, group, title, does, matters, rule, fix, source } = check;
-    const lines = [does, matters, rule, `Lines: ${linesFor(check)}`, `To mend: ${fix}`, `Source: ${source}`];
+    const lines = [does, matters, rule, `Lines: ${linesFor(check)}`, `Fix: ${fix}`, `Source: ${source}`];
     say([`${id} (${group}): ${title}`, ...lines].join('\n    '));
   }
   say(`Run only with --checks ${REAL_WORLD} or by name; modbus-sim catalogue ID explains each:`);
@@ -65,7 +65,9 @@ function testLine(
 ): Promise<Result<ReportView>> {
   const { line, limitMs, seed } = order;
   const many = counted(runnable(order).length, 'check');
-  say(`line ${line.name}: watching the client, then ${many}, at most ${durationText(limitMs)}, seed ${seed}`);
+  say(
+    `line ${line.name}: watching the client, then running ${many} for at most ${durationText(limitMs)}, seed ${seed}`,
+  );
   return runOnClient(
     simulator,
     dut,
@@ -82,7 +84,9 @@ function testThere(
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
   const { line, limitMs = DEFAULT_LIMIT_MS } = wanted;
-  say(`line ${line} at ${url}: watching the client, then its checks, at most ${durationText(limitMs)}`);
+  say(
+    `line ${line} at ${url}: watching the client, then running the checks for at most ${durationText(limitMs)}`,
+  );
   return testClientRemotely({ ...wanted, register }, { url, token }, { onFinding: printFinding, stop });
 }
 

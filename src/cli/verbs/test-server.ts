@@ -58,7 +58,7 @@ export async function testServer(request: TestServerRequest): Promise<number> {
   const stop = new AbortController();
   // Further signals are ignored: values that were written are restored first, which takes a bounded time.
   const onSignal = () => {
-    note('stopping; values that were written are put back first');
+    note('stopping after written values have been put back');
     stop.abort();
   };
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
@@ -141,7 +141,7 @@ function readMap(file: string, unitId: number): Result<DeviceMap> {
   const device = deviceForMap(configuration, unitId);
   return device
     ? success(mapOf(device))
-    : failure(`${file}: expected one device, or a line that has one at unit ${unitId}`);
+    : failure(`${file}: expected one device, or a line with a device at unit ${unitId}`);
 }
 
 function restartBy(command: string): NonNullable<ServerTestOrder['powerCycle']> {
@@ -165,9 +165,7 @@ function list(): number {
     for (const { id, title, does, rule, clause, matters, mend } of SERVER_CHECKS.filter(
       (each) => each.group === group,
     )) {
-      say(
-        [`  ${id}: ${title}`, does, rule, `Clause: ${clause}`, matters, `To mend: ${mend}`].join('\n      '),
-      );
+      say([`  ${id}: ${title}`, does, rule, `Clause: ${clause}`, matters, `Fix: ${mend}`].join('\n      '));
     }
   }
   return OK;

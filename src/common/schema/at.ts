@@ -175,7 +175,7 @@ function meantText({ input, values }: z.core.$ZodIssueInvalidValue): string {
 function quotesText(issue: z.core.$ZodIssue): string {
   const { input } = issue;
   if (typeof input === 'string' && /^-?\d{1,15},\d{1,15}$/.test(input) && takes(issue, '1'))
-    return `: write it with a point, ${input.replace(',', '.')}`;
+    return `: write it with a decimal point, ${input.replace(',', '.')}`;
   const written = typeof input === 'string' && /^(?:\d+|true|false)$/.test(input) ? input : undefined;
   if (written === undefined || !takes(issue, written)) return '';
   return ': write it without quotes';

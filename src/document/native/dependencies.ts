@@ -344,7 +344,7 @@ function whyNotFollowed(
   const moved = found.point.signal?.definition.kind ?? 'follows';
   return moved === 'follows'
     ? undefined
-    : `${name} is moved by ${moved}, expected a value that is written or that follows another`;
+    : `${name} is computed by ${moved}, expected a value that is written or that follows another`;
 }
 
 function needsOf({ signal }: DependentPoint['point']): readonly string[] {

@@ -53,7 +53,7 @@ export const identitySchema = section(
     extended: readApart(() => mappingOf(OBJECTS.pattern, z.union([identityText, binaryObject]))),
   },
   {
-    ...each(IDENTITY_NAMES, 'Text of function 43/14.'),
+    ...each(IDENTITY_NAMES, 'The object as text.'),
     extended: 'Private objects by identifier, 128 to 255: a text, or `{bytes: "01 02 ff"}`.',
   },
 );
@@ -64,7 +64,7 @@ const clockSchema = section(
     paused: flag.optional(),
   },
   {
-    speed: 'How fast it runs: at 60, a second counts as a minute. Default: 1.',
+    speed: 'How fast the clock runs: at 60, a second counts as a minute. Default: 1.',
     paused: 'Whether the clock is paused.',
   },
 );
@@ -88,7 +88,7 @@ const serverIdSchema = section(
     running: flag.default(true),
     additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
   },
-  { id: 'One byte, or up to 64 bytes.', running: 'The run indicator.', additional: 'Text behind it.' },
+  { id: 'One byte, or up to 64 bytes.', running: 'The run indicator.', additional: 'Additional text.' },
 );
 
 export const fileSchema = section(
@@ -98,8 +98,8 @@ export const fileSchema = section(
     values: z.array(word, { error: 'a list of words' }).default([]),
   },
   {
-    records: 'How many records (words) it has.',
-    write: 'Whether function 21 may write it.',
+    records: 'The number of records (words).',
+    write: 'Whether function 21 may write the file.',
     values: 'The first records; the others are 0.',
   },
 );
@@ -112,8 +112,8 @@ export const fedQueueSchema = section(
     seed: seedSchema.optional(),
   },
   {
-    signal: 'What the words are.',
-    every: 'How often a word is added, in ms.',
+    signal: 'The signal that produces the words.',
+    every: 'The interval at which words are added, in ms.',
     seed: 'Seed for the random values of the signal.',
   },
   { required: ['signal', 'every'] },
@@ -137,10 +137,10 @@ const extras = {
 const aboutExtras = {
   identity: 'What functions 43/14 and 17 report about the device.',
   exceptionStatus: 'Up to eight coils for function 7; the first is the lowest bit.',
-  serverId: 'What function 17 answers.',
+  serverId: 'The reply to function 17.',
   files: 'Files by number, for functions 20 and 21.',
   queues: 'FIFO queues by address, for function 24: a list of words, or a signal that feeds it.',
-  manners: 'How the device deviates from a good one.',
+  manners: 'How the device deviates from a conforming one.',
   like: ABOUT_LIKE,
 };
 
@@ -154,7 +154,7 @@ export const pymodbusReferenceSchema = section(
   {
     ...aboutExtras,
     pymodbus: 'A pymodbus.simulator file with its registers.',
-    device: 'Which device in that file, if it has several.',
+    device: 'The device in that file, if it has several.',
   },
 );
 
@@ -191,14 +191,15 @@ export const deviceSections = section(
   {
     ...aboutExtras,
     registers: 'The values of the device, in four tables.',
-    clock: 'The clock that drives the device’s signals.',
+    clock: 'The device clock, which drives the signals.',
     seed: 'The same seed gives the same random values. Default: 0.',
-    real: 'A real device that answers here (docs/real-devices.md).',
+    real: 'A real device that answers instead of a simulated one (docs/real-devices.md).',
     writes: '`true` lets clients write to the real device.',
-    whenSilent: 'What a client receives while the real device does not answer: nothing, or exception 0B.',
-    fallback: 'The simulated device that answers while the real one does not.',
+    whenSilent: 'The answer while the real device does not reply: silence, or exception 0B.',
+    fallback: 'The simulated device that answers while the real one does not reply.',
     pause: 'Silence before each request to the real device, in ms.',
-    shadow: '`true` stores the values of real replies in the registers of the fallback, or in its own.',
+    shadow:
+      '`true` stores the values from real replies in the registers of the fallback or, without one, of the device itself.',
     sunspec: 'Registers from SunSpec models (docs/sunspec.md): a list of models, or {models, base}.',
   },
   oneOfKeys('registers', 'real', 'sunspec'),
@@ -212,7 +213,7 @@ export const devicesForm = () =>
       z
         .union([
           having(deviceSections, { title: 'Device' }),
-          having(pymodbusReferenceSchema, { title: 'Device of a pymodbus file' }),
+          having(pymodbusReferenceSchema, { title: 'Device from a pymodbus file' }),
         ])
         .meta({ id: 'Device' }),
     ),

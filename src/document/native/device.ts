@@ -108,14 +108,14 @@ function placeEntry(at: At, isBits: boolean): PlacedEntry | undefined {
   }
   const fields = fieldsOf(entry);
   if (quantity % fields !== 0) {
-    const expected = `a multiple of ${fields}, the registers of a ${entry.action}`;
+    const expected = `a multiple of ${fields}, the number of registers of a ${entry.action}`;
     at.key('quantity').wrong(`expected ${expected}, got ${quantity}`);
   }
   if (type !== 'string' && entry.length !== undefined) {
-    at.key('length').wrong('only a string has a length; quantity is a number of values');
+    at.key('length').wrong('only a string has a length; quantity is the number of values');
   }
   if (type !== 'string' && entry.padding !== undefined) {
-    at.key('padding').wrong('only a string has a padding');
+    at.key('padding').wrong('only a string has padding');
   }
   const cells = type === 'string' ? (entry.length ?? longestString(inputs)) : CELLS_PER_VALUE[type];
   const last = entry.address + quantity * cells - 1;

@@ -7,7 +7,7 @@ import type { ApiDefinition, LineDefinition } from '../configuration.js';
 export const MAX_HOSTS = 4096;
 
 const HOSTS = 'IPv4 addresses and ranges of them, such as 127.1.0.1-127.1.3.232, separated by commas';
-const ALL = '0.0.0.0 is every address of this machine at once: use it as host, or list the addresses';
+const ALL = '0.0.0.0 means every address of this machine: use it as host, or list the addresses';
 
 /** The addresses of a line: as written, and as a list. */
 export interface Hosts {

@@ -60,7 +60,9 @@ const entryShape = (value: () => z.ZodType) => ({
     .string({ error: NAME_TEXT })
     .refine(...WITHOUT_CONTROLS)
     .regex(NAME, { error: NAME_TEXT })
-    .refine((name) => name !== TIME_NAME, { error: `expected another name: ${TIME_NAME} is the time` })
+    .refine((name) => name !== TIME_NAME, {
+      error: `expected another name: ${TIME_NAME} is reserved for the time`,
+    })
     .optional(),
   description: text('text').optional(),
   labels: readApart(() => mappingOf(LABELLED, z.string())),
@@ -72,7 +74,7 @@ const entryShape = (value: () => z.ZodType) => ({
   signal: readApart(() => signalSchema),
   seed: seedSchema.optional(),
   follows: readApart(() =>
-    DERIVED.follows.schema.describe('Follows another value of the device, which clients write.'),
+    DERIVED.follows.schema.describe('Follows another value of the device, usually one that clients write.'),
   ),
   ...reactionShape,
 });
@@ -80,22 +82,23 @@ const entryShape = (value: () => z.ZodType) => ({
 const aboutEntry = {
   address: 'The first address, from 0, as on the wire.',
   value: 'The value, or a list of values at consecutive addresses. Default: 0.',
-  quantity: 'How many values there are. Default: one, or as many as are listed.',
+  quantity: 'The number of values. Default: the length of the list, or 1.',
   write: '`true` lets clients write it. REST can always write it.',
   action: 'What happens on each read.',
   min: 'Where `increment` and `random` begin.',
   max: 'Where `increment` and `random` end.',
-  reads: 'For `replay`: pairs of a read and the value from that read on, as in [[4, 7], [9, 8]].',
-  name: 'A name that can replace the table and address everywhere.',
+  reads: 'For `replay`: numbers of reads, each with the value from that read on, as in [[4, 7], [9, 8]].',
+  name: 'A name to use instead of table and address.',
   description: 'A note for people.',
   labels: 'What values mean, as in {0: off, 1: on}.',
   retain: '`true`: the value survives a power loss or a reset of the device.',
   available:
     '`false`: clients read `notAvailable` until REST changes that; `whenWritten`: until it is written.',
-  unavailable: 'When it is not available: windows of the device’s clock, as in [{from: 10s, for: 5s}].',
-  notAvailable: 'What clients read then. Default: the SunSpec value for the type.',
-  stale: 'How long after a start clients still read the previous value, in ms.',
-  signal: 'What moves the value (docs/signals.md).',
+  unavailable: 'When the value is not available: windows of the device clock, as in [{from: 10s, for: 5s}].',
+  notAvailable:
+    'What clients read while the value is not available. Default: the SunSpec value for the type.',
+  stale: 'How long after a start of the device clients still read the previous value, in ms.',
+  signal: 'The signal that sets the value (docs/signals.md).',
   seed: 'Seed for the random values of the signal.',
 };
 

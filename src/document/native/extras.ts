@@ -50,7 +50,7 @@ function likeOf(device: At): Misbehaviour | undefined {
   if (entry === undefined) return at.expected('an entry of the catalogue');
   if (!entry.ok) return at.wrong(entry.error);
   const { value } = entry;
-  return value.line ? at.wrong(`${value.id} is about a line: put like on the line`) : value;
+  return value.line ? at.wrong(`${value.id} is for lines: put like on the line`) : value;
 }
 
 /** Reads the words of a queue; undefined for a queue fed by a signal. */
@@ -68,7 +68,7 @@ export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition
     const signal = feed && readSignal(at.key('signal'), 'uint16', recordings);
     if (!signal) return [];
     if (signal.definition.kind === 'mqtt')
-      at.key('signal').key('mqtt').wrong('a queue can’t take values from a broker');
+      at.key('signal').key('mqtt').wrong("a queue can't take values from a broker");
     const { every, seed } = feed;
     return [{ address: Number(address), every, signal: seed === undefined ? signal : { ...signal, seed } }];
   });

@@ -181,7 +181,7 @@ function likeEntry(content: At): At {
   const entry = found?.ok ? found.value : undefined;
   if (!found) at.expected('an entry of the catalogue');
   else if (!found.ok) at.wrong(found.error);
-  else if (!entry?.line) at.wrong(`${like} is about a device: put like on the device`);
+  else if (!entry?.line) at.wrong(`${like} is for devices: put like on the device`);
   else if (transportOf(entry.line) !== transportOf(own))
     at.wrong(`${entry.id} is for ${transportOf(entry.line)} lines`);
   else return content.with(mergedSource(entry.line, own));

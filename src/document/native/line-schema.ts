@@ -32,7 +32,7 @@ const pacingSchema = section(
     latency: duration(0, 1000).optional(),
   },
   {
-    chunk: 'How many bytes arrive at once: the size of a FIFO, or `usb` for USB packets.',
+    chunk: 'The number of bytes that arrive at once: the size of a FIFO, or `usb` for USB packets.',
     latency: 'The latency timer of `usb`, in ms. Default: 16.',
   },
 );
@@ -78,7 +78,7 @@ export const unsolicitedSchema = section(
     frame: 'Or a valid frame.',
     before: 'Sends it before each reply.',
     every: 'Sends it repeatedly, at this interval in ms.',
-    jitter: 'How much that interval varies, in ms.',
+    jitter: 'The maximum variation of that interval, in ms.',
   },
   { allOf: [oneOfKeys('bytes', 'frame'), oneOfKeys('every', 'before')] },
 );
@@ -106,8 +106,8 @@ export const ABOUT_PORT = {
 };
 
 const aboutLine = {
-  framing: 'How frames are made.',
-  start: '`waiting` waits for a line that can’t be opened yet. Default: `start` of the file.',
+  framing: 'The framing.',
+  start: '`waiting` keeps trying to open the line. Default: `start` of the file.',
   unsolicited: 'Bytes sent without a request: one message, or a list.',
   units: 'The device for each unit identifier, as in {1: meter, 2-9: {copyOf: meter}}.',
 };
@@ -168,18 +168,18 @@ const connections = {
   pipelining: oneOf(['serve', 'drop', 'one']).optional(),
 };
 const port = wholeNumber(0, 65535);
-const TLS_HOSTS = 'one address, as host: only lines on TCP and UDP have several';
+const TLS_HOSTS = 'one address, as host: only TCP and UDP lines can have several';
 const hosts = readApart(() => z.string().regex(/^[\d.,\s-]+$/));
 
 const noHosts = z.undefined({ error: TLS_HOSTS }).optional();
 documentAs(noHosts, () => z.never());
 
 const aboutSocket = {
-  host: 'The address to listen on. 0.0.0.0 is every address.',
+  host: 'The address to listen on. 0.0.0.0 means every address.',
   hosts: 'Several addresses, such as 127.1.0.1-127.1.3.232, instead of host.',
-  port: 'The port; 0 is any free one.',
+  port: 'The port; 0 picks a free one.',
   maxClients: 'The maximum number of clients at a time. Default: 256, or two for each address.',
-  idleTimeout: 'How long a connection may stay without a request, in ms.',
+  idleTimeout: 'How long a connection may stay open without a request, in ms.',
   whenFull: 'What happens to a connection beyond maxClients. Default: evict.',
   pipelining: 'What happens to a request that arrives before the reply to an earlier one. Default: serve.',
 };
@@ -191,7 +191,7 @@ const aboutSocketLine = {
   missingUnit: 'What a client gets for a unit that does not exist: exception 0B, or nothing.',
 };
 
-const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
+const UDP_WHEN_FULL = 'evict: UDP has no connections to refuse or ignore';
 const UDP_PIPELINING = 'serve: UDP has no connection, so no request waits behind another';
 const SOCKET_MODE =
   'server: a socket receives only what is sent to it, so only a serial line can be a monitor';

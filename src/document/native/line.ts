@@ -74,9 +74,9 @@ export function whyNothingUnsolicited(
   transport: LineDefinition['kind'],
   isMonitor: boolean,
 ): string | undefined {
-  if (isMonitor) return 'a line with mode monitor never sends a byte, so it sends nothing unsolicited';
+  if (isMonitor) return 'a line with mode monitor never sends a byte';
   if (transport !== 'udp') return undefined;
-  return 'a line on UDP answers datagrams one by one and can send nothing unsolicited; use tcp';
+  return "a UDP line only answers requests and can't send unsolicited messages; use tcp";
 }
 
 /** Reads `unsolicited`: one entry or a list. Undefined if there is none, and after reporting mistakes. */
@@ -91,7 +91,7 @@ function readUnsolicited(
   if (!Array.isArray(at.value)) return readOneUnsolicited(at);
   const { length } = at.value;
   if (length > MOST_UNSOLICITED)
-    return at.wrong(`expected at most ${MOST_UNSOLICITED} of them, got ${length}`);
+    return at.wrong(`expected at most ${MOST_UNSOLICITED} messages, got ${length}`);
   const all = at.items() ?? [];
   return length === 0 ? undefined : all.flatMap(readOneUnsolicited);
 }
@@ -104,7 +104,9 @@ function readOneUnsolicited(at: At): UnsolicitedDefinition[] {
   if ((before === undefined) === (every === undefined)) at.wrong('expected either every or before');
   if (jitter !== undefined && jitter > (every ?? 0)) {
     at.key('jitter').wrong(
-      every === undefined ? 'only a repeated message (every) has a jitter' : 'expected no more than every',
+      every === undefined
+        ? 'only a repeated message (every) has jitter'
+        : 'expected at most the interval (every)',
     );
   }
   return [compact(parsed)];
@@ -142,7 +144,7 @@ function serialLine(name: string, at: At, { devices }: LineContext): SerialLineD
     if (parsed.serial[key] !== undefined) serial.key(key).wrong(`only ${only} can have this`);
   }
   if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
-    serial.key('pacing').key('latency').wrong('only chunk usb has a latency');
+    serial.key('pacing').key('latency').wrong('only chunk usb has latency');
   }
   const shortest = shortestGap(timing.t35 ?? t35(port.baudRate));
   if (timing.gap !== undefined && timing.gap < shortest) {

@@ -21,7 +21,7 @@ const most = section(
   {
     registers: 'The maximum number of registers per request.',
     bits: 'The maximum number of bits per request.',
-    otherwise: 'The answer to a request for more.',
+    otherwise: 'The answer to a request that exceeds the maximum.',
   },
 );
 
@@ -68,7 +68,7 @@ const firsts = section(
     coils: address.optional(),
     discrete: address.optional(),
   },
-  each(TABLE_NAMES, 'The file address that is sent as 0.'),
+  each(TABLE_NAMES, 'The address in the file that is 0 on the wire.'),
 );
 
 const connectPause = z
@@ -77,7 +77,7 @@ const connectPause = z
       duration(1),
       section(
         { for: duration(1), otherwise: oneOf(['silence', 'deaf']).default('silence') },
-        { for: 'How long, in ms.', otherwise: 'The answer to a request in that time.' },
+        { for: 'How long, in ms.', otherwise: 'The answer to a request during that time.' },
       ),
     ],
     {
@@ -116,31 +116,31 @@ export const mannersSchema = section({
     .optional(),
   writes: oneOf(['single', 'multiple', 'both'])
     .describe(
-      'The functions that write: 5 and 6, or 15 and 16; the others get exception 01 (default: both, and 22 and 23).',
+      'The write functions of the device: 5 and 6, or 15 and 16; the others get exception 01. Default: both, and 22 and 23.',
     )
     .optional(),
   sharedMemory: sharedMemory
-    .describe('Tables that share the same registers: those of the first table in the list.')
+    .describe('Tables that share the registers of the first table in each list.')
     .optional(),
   addresses: section(
     {
       first: z.union([address, firsts], { error: 'an address, or an address for each table' }),
     },
-    { first: 'The file address that is sent as 0.' },
+    { first: 'The address in the file that is 0 on the wire.' },
   )
-    .describe('File address that is sent as 0 on the wire, such as 1, or {holding: 40001, input: 30001}.')
+    .describe('The address in the file that is 0 on the wire, such as 1, or {holding: 40001, input: 30001}.')
     .optional(),
   pauseBefore: duration(1)
     .describe('Does not answer a request that begins sooner than this after the last frame on its line.')
     .optional(),
   connectPause: connectPause
     .describe(
-      'Does not answer for this time after a client connects. With `otherwise: deaf`, a request in that time makes it deaf until the connection is closed.',
+      'Does not answer for this time after a client connects. With `otherwise: deaf`, a request during that time makes it deaf until the connection is closed.',
     )
     .optional(),
   sleeps: section(
     { after: duration(1), wakes: wholeNumber(1, 100, 'a number of requests').default(1) },
-    { after: 'The time without a request, in ms.', wakes: 'How many requests only wake it.' },
+    { after: 'The time without a request, in ms.', wakes: 'The number of requests that only wake it.' },
   )
     .describe('Sleeps after the time `after` without a request. The next `wakes` requests only wake it.')
     .optional(),
@@ -149,7 +149,7 @@ export const mannersSchema = section({
       on: z.array(lock, { error: 'a list' }).min(1, { error: 'at least one' }).max(4, { error: 'at most 4' }),
       for: z.union([duration(1), oneOf(['power'])], { error: 'a time such as 60s, or power' }),
     },
-    { on: 'After which requests.', for: 'How long, in ms, or until its power is switched.' },
+    { on: 'The requests that lock it up.', for: 'How long, in ms, or until its power is switched.' },
   )
     .describe(
       'Silent for the time `for`, or until its power is switched, after a request that got exception 01, 02 or 03, or after a connection that was opened too soon after the last one.',
@@ -157,13 +157,13 @@ export const mannersSchema = section({
     .optional(),
   answersBroadcasts: oneOf(['own', 'zero'])
     .describe(
-      'Answers requests to unit 0 on serial lines, including reads, with its own unit identifier or with 0. If several devices on a line do so, the first one is heard.',
+      'Answers requests to unit 0 on serial lines, including reads, with its own unit identifier or with 0. If several devices on a line do so, only the first one answers.',
     )
     .optional(),
   firstReply: section(
     { slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') },
     {
-      slow: 'How late, in ms.',
+      slow: 'How late the reply is, in ms.',
       on: 'Whether the late reply is the first one after the device starts, after a connection opens, or after either.',
     },
   )

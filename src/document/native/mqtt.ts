@@ -10,7 +10,8 @@ import { documentAs } from '../../common/schema/written-as.js';
 import type { MqttDefinition } from '../configuration.js';
 
 const URL_TEXT = 'the address of a broker, such as mqtts://broker:8883';
-const TOPIC_TEXT = 'the beginning of topics, such as modbus-sim/bench-7, without +, # and $ or / at its ends';
+const TOPIC_TEXT =
+  'a topic prefix, such as modbus-sim/bench-7, without + or #, a leading $ or / or a trailing /';
 const TOPIC = /^(?![$/])[^+#\p{Cc}]{1,256}(?<!\/)$/u;
 const SCHEMES = /^(?:mqtts?|wss?):$/;
 
@@ -23,7 +24,7 @@ const url = z
 const LABELS = 'labels by name, such as {rack: 3}';
 const label = z.union([z.string().max(256), z.number(), z.boolean()], { error: 'text or a number' });
 
-const SPARKPLUG_TEXT = 'one level of a topic, without /, + and #';
+const SPARKPLUG_TEXT = 'one topic level, without /, + and #';
 const sparkplugName = z
   .string({ error: SPARKPLUG_TEXT })
   .regex(/^[^/+#\p{Cc}]{1,256}$/u, { error: SPARKPLUG_TEXT });
@@ -72,18 +73,18 @@ export const mqttSchema = section(
     url: 'The address of the broker.',
     username: 'The user of the broker.',
     password: 'Its password. MODBUS_SIM_MQTT_PASSWORD in the environment overrides it.',
-    ca: 'The CA certificates that the broker’s certificate is checked against (PEM).',
+    ca: 'The CA certificates that the certificate of the broker is checked against (PEM).',
     cert: 'The certificate of this client (PEM).',
     key: 'Its private key (PEM).',
     client: 'The client identifier. Default: a new one for each connection.',
     topic: 'The prefix of all topics. Default: modbus-sim/ and the name of this machine.',
     qos: 'The quality of service.',
-    labels: 'Labels of this bench, by which `fleet` finds it.',
+    labels: 'Labels of this bench, which `fleet` can select by.',
     commands: 'What others may do over the broker.',
     publish: 'Whether values are published, and how often.',
-    sample: 'How often a traffic event is published, in ms. Default: never.',
-    homeAssistant: 'Whether Home Assistant finds the values.',
-    sparkplug: 'Whether the bench is a Sparkplug B edge node, and which.',
+    sample: 'The shortest time between two published traffic events, in ms. Default: none are published.',
+    homeAssistant: 'Whether Home Assistant discovers the values.',
+    sparkplug: 'Makes the bench a Sparkplug B edge node with this group and name.',
   },
 );
 
@@ -95,12 +96,15 @@ export function nativeMqtt(
 ): MqttDefinition | undefined {
   const { ca, cert, key, labels, sparkplug, ...settings } = read;
   const { protocol, username, password, hostname: host } = new URL(settings.url);
-  if (username || password) return at.key('url').wrong('expected no user in it: use username and password');
+  if (username || password)
+    return at.key('url').wrong('expected an address without a user: use username and password');
   const isPlain = protocol === 'mqtt:' || protocol === 'ws:';
   for (const [name, value] of Object.entries({ ca, cert, key }))
     if (isPlain && value !== undefined) at.key(name).wrong(`is for mqtts: and wss:, not for ${protocol}`);
   if ((cert === undefined) !== (key === undefined))
-    at.key(cert === undefined ? 'cert' : 'key').wrong('missing: a certificate and its key go together');
+    at.key(cert === undefined ? 'cert' : 'key').wrong(
+      'missing: a certificate and its key must be given together',
+    );
   if (isPlain && settings.commands === 'all' && !/^(?:localhost|127\..*|\[::1\])$/.test(host))
     at.key('commands').warn(
       `anyone listening on the network can read the password and send commands: use mqtts:`,

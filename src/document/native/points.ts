@@ -94,11 +94,13 @@ function readAvailability({ at, type, cells, written }: PlacedEntry) {
   const isAtFirst = available.value === undefined || available.value === true;
   const away = isAtFirst ? windows && unavailable : available;
   if (available.value === 'whenWritten' && at.key('name').value === undefined)
-    available.wrong('whenWritten is for one value with a name');
+    available.wrong('whenWritten needs a single value with a name');
   if (sentinel.value === undefined) {
     if (usualSentinel(type) === undefined) away?.wrong(withoutSentinel(type));
   } else if (!away && at.key('name').value === undefined) {
-    sentinel.warn('has no effect without a name, which REST needs, or unavailable');
+    sentinel.warn(
+      'has no effect without unavailable or a name, which REST needs to make the value unavailable',
+    );
   }
   return {
     ...(!isAtFirst && { available: false, ...(available.value === 'whenWritten' && { appears: true }) }),
@@ -122,7 +124,7 @@ export function readValue(type: ValueType, at: At, scale: unknown, cells: number
   if (at.value === undefined) return undefined;
   const parsed = parseValue(type, at.value, cells);
   if (parsed.ok) return parsed.value;
-  const isRaw = scale === undefined ? '' : `, as it is stored before its scale of ${scale}`;
+  const isRaw = scale === undefined ? '' : `, the stored number before the scale of ${scale}`;
   return at.expected(`${parsed.error}${isRaw}`);
 }
 
@@ -137,7 +139,7 @@ function hintAtValue({ at, values }: PlacedValues, scale: number): void {
   };
   const [min, max] = [bound('min', Number.NEGATIVE_INFINITY), bound('max', Number.POSITIVE_INFINITY)];
   const outside = values.map((value) => Number(value) * scale).find((value) => value < min || value > max);
-  if (outside !== undefined) value.warn(`${outside} is outside its limits, which are ${rangeText(min, max)}`);
+  if (outside !== undefined) value.warn(`${outside} is outside the limits, ${rangeText(min, max)}`);
 }
 
 /** Warns about limits beyond the range of the type: the type then decides, and the limit is a mistake. */
@@ -148,7 +150,7 @@ function hintAtLimits({ at, type }: PlacedEntry, scale: number): void {
   for (const key of ['min', 'max'] as const) {
     const limit = at.key('limits').key(key);
     if (typeof limit.value !== 'number' || (limit.value >= least && limit.value <= most)) continue;
-    limit.warn(`${limit.value} is outside the range of ${type}, which is ${rangeText(least, most)}`);
+    limit.warn(`${limit.value} is outside the range of ${type}, ${rangeText(least, most)}`);
   }
 }
 

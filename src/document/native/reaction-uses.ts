@@ -106,7 +106,7 @@ function reportUse(
   if (as === 'set' && target.includes('.')) at.wrong('expected a name in the same device, without a dot');
   else if (!found) at.wrong(unknownIn(target));
   else if (found.type === 'string') at.wrong(`${target} is text, expected a number`);
-  else if (as === 'set' && isMoved(found)) at.wrong(`${target} is moved by its signal, which overwrites it`);
+  else if (as === 'set' && isMoved(found)) at.wrong(`the signal of ${target} would overwrite it`);
 }
 
 /** Reports whether a signal overwrites the value whatever is written. Counters and latches adopt what is written. */

@@ -43,11 +43,11 @@ export const realSchema = section(
     timeout: duration(1, LONGEST_TIMEOUT).default(1000),
   },
   {
-    serial: 'The port that it is on.',
-    tcp: 'Where it listens.',
-    framing: 'How its frames are made. Default: rtu on a port, socket on TCP.',
-    unit: 'Its unit identifier. Default: the one in the client’s request.',
-    timeout: 'How long it may take to answer, in ms.',
+    serial: 'The serial port of the device.',
+    tcp: 'The TCP address of the device.',
+    framing: 'Its framing. Default: rtu on a port, socket on TCP.',
+    unit: 'Its unit identifier. Default: the unit of the request.',
+    timeout: 'The maximum time for a reply, in ms.',
   },
   oneOfKeys('serial', 'tcp'),
 );

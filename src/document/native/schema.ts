@@ -58,7 +58,7 @@ const apiSchema = section(
   },
   {
     host: 'The address to listen on. Default: 127.0.0.1.',
-    port: 'The TCP port; 0 is any free one. Default: 8080.',
+    port: 'The TCP port; 0 picks a free one. Default: 8080.',
     token: 'Clients that send it may do everything. Required when other machines can connect.',
     readTokens: 'Tokens that only allow reading.',
     origins: 'Web sites whose pages may use the interface.',
@@ -138,7 +138,7 @@ export const fileSections = section(
     mqtt: 'The MQTT broker of the bench (docs/mqtt.md).',
     traffic: 'How much traffic to keep in memory, and what to write to disk.',
     start:
-      'What to do if a line can’t be opened: `waiting` keeps trying; `required` ends the program (default).',
+      'What to do if a line fails to open: `waiting` keeps trying; `required` ends the program (default).',
     state: '`keep` restores run-time changes after a restart. Default: `discard`.',
   },
   { required: ['lines'], ...NEEDS_DEVICES },

@@ -108,7 +108,9 @@ function* modelsOf(at: At, base: number, most: number): Work<SunspecEntry[]> {
       most: most - entries.length,
     });
     if (placed.entries.length > most - entries.length) {
-      at.wrong(`expected models of at most ${most} points: put the device into the file`);
+      at.wrong(
+        `expected models with at most ${most} points in total: define the device in the configuration file`,
+      );
       return entries;
     }
     for (const name of Object.keys(values))

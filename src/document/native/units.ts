@@ -38,7 +38,7 @@ export class DeviceNames {
     const before = this.valued.get(copy);
     const isNew = before === undefined && !this.copies.has(copy);
     if (!isNew && !isDeepStrictEqual(before?.values.value, values.value))
-      values.wrong(`${copy} has other values on another line`);
+      values.wrong(`${copy} has different values on another line`);
     else if (values.value === undefined) this.copies.set(copy, name);
     else if (isNew) this.valued.set(copy, { source: name, unit, values });
     return copy;
@@ -124,7 +124,7 @@ export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): Unit
       const expected = `a unit identifier from ${isSocket ? '0 to 255' : '1 to 247'}, a range or *`;
       const isBroadcast = !isSocket && /^0(?:-|$)/.test(key);
       content.wrong(
-        `${isBroadcast ? '0 is the broadcast address: every device accepts it and none answers: ' : ''}${expectedMessage(expected, key)}`,
+        `${isBroadcast ? '0 is the broadcast address, which no device answers: ' : ''}${expectedMessage(expected, key)}`,
       );
     }
     const device = readDevice(content, devices);
@@ -210,7 +210,7 @@ export function readEach(
   const copies = hosts.map((host) => nameAt(device, host));
   const tooLong = copies.find(({ length }) => length > LONGEST_NAME);
   if (tooLong !== undefined)
-    return name.wrong(`its name is too long: ${tooLong} has more than ${LONGEST_NAME} characters`);
+    return name.wrong(`the name of a copy is too long: ${tooLong} has more than ${LONGEST_NAME} characters`);
   for (const copy of copies) names.copyAt(device, copy);
   return device;
 }

@@ -117,7 +117,7 @@ function readPair(
   if (!isAddress(first) || !isAddress(last)) return undefined;
   if (first <= last) return { first, last };
   if (mayBeEmpty) {
-    at.warn(`got ${first} before ${last}, so as in pymodbus it matches no register`);
+    at.warn(`${first} is above ${last}, so this matches no register, like in pymodbus`);
     return { first, last };
   }
   return at.wrong(`expected a list [first, last], got ${first} before ${last}`);
@@ -176,7 +176,7 @@ function readEntry(
   const named = at.key('action');
   const name = named.value === undefined ? cellDefault.action : readActionName(named);
   const { parameters, kwargs } = entry;
-  if (parameters && kwargs) at.key('kwargs').warn('kwargs has no effect beside parameters');
+  if (parameters && kwargs) at.key('kwargs').warn('kwargs has no effect together with parameters');
   const bounds = at.key(parameters || !kwargs ? 'parameters' : 'kwargs');
   const action = name && withBounds(type, name, parameters ?? kwargs ?? {}, bounds);
   return { at, first: range.first, last, type, cells, values: [value], order: AS_PYMODBUS, action };
@@ -200,7 +200,7 @@ function wholeValuesTo(
   const words = cells === 2 ? 'two' : 'four';
   const found = `expected ${words} registers for each ${type}, got ${quantity} (${first} to ${last})`;
   if (end >= size) return at.wrong(`${found}, and pymodbus would need address ${end}`);
-  at.warn(`${found}; as in pymodbus, it reaches to ${end}`);
+  at.warn(`${found}; like in pymodbus, the entry extends to ${end}`);
   return end;
 }
 

@@ -87,7 +87,7 @@ export function findSunspecModel(id: number): Result<SunspecModel> {
   const before = known.get(id);
   if (before) return success(before);
   const ids = sunspecIds();
-  if (!ids.includes(id)) return failure(unknownName('model of SunSpec', String(id), ids.map(String)));
+  if (!ids.includes(id)) return failure(unknownName('SunSpec model', String(id), ids.map(String)));
   const model = JSON.parse(readFileSync(new URL(`model_${id}.json`, DIRECTORY), 'utf8')) as SunspecModel;
   known.set(id, model);
   return success(model);

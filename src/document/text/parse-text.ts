@@ -59,7 +59,7 @@ const SAID: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'more than one document in the file',
   RESOURCE_EXHAUSTION: TOO_DEEP,
   TAB_AS_INDENT: 'a tab at the beginning of the line: indent it with spaces',
-  BAD_SCALAR_START: 'a value can’t begin with this character: put it in quotes',
+  BAD_SCALAR_START: "a value can't begin with this character: put it in quotes",
   MULTILINE_IMPLICIT_KEY: NO_COLON,
   BLOCK_AS_IMPLICIT_KEY:
     'a second colon with a space in one line: put the value in quotes, or its keys in {}',
@@ -238,9 +238,7 @@ function tokensOf(text: string, lines: LineCounter): Result<CST.Token[]> {
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > MOST_LEXEMES) {
-      return failure(
-        `more than ${MOST_LEXEMES} words, signs and spaces; values that are equal need only one entry`,
-      );
+      return failure(`more than ${MOST_LEXEMES} words, signs and spaces; equal values can share one entry`);
     }
     for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > DEEPEST + BESIDES) return failure(TOO_DEEP);

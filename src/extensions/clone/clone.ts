@@ -93,7 +93,7 @@ export async function cloneDevices(
     });
   }
   const texts = ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
-  const notRead = `Only addresses ${texts.join(', ')} of each table were searched.`;
+  const notRead = `Only these addresses of each table were searched: ${texts.join(', ')}.`;
   return { clone: { from: keyOf(order.target), notRead, devices }, absent };
 }
 

@@ -24,9 +24,9 @@ const OPTIONS = {
   thorough: flag('read every address, even in tables that do not answer'),
   pause: time('the pause before each request (default 10ms)'),
   timeout: time('how long to wait for each reply (default 1s)'),
-  watch: time('read again after this time; values that rose become counters'),
-  'probe-functions': rangesTo(127, 'function codes to send as well, without data'),
-  map: text('FILE', 'names and types from a file that import understands'),
+  watch: time('read again after this time; values that have risen become counters'),
+  'probe-functions': rangesTo(127, 'additional function codes to send, without data'),
+  map: text('FILE', 'take names and types from a file that import can read'),
   ...OUTPUT_OPTIONS,
 };
 

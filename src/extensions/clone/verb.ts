@@ -38,7 +38,7 @@ export async function clone(command: CloneCommand): Promise<number> {
   progress.clear();
   await client.close();
   for (const line of absent) note(line);
-  const stopped = `${keyOf(target)}: stopped before the end`;
+  const stopped = `${keyOf(target)}: stopped early`;
   if (clone.devices.length === 0)
     return isStopped
       ? complain(`${stopped}; nothing was written`, STOPPED)
@@ -46,11 +46,11 @@ export async function clone(command: CloneCommand): Promise<number> {
   for (const { unit, survey, unfinished } of clone.devices) {
     const found = survey.tables.filter(({ values }) => values.size > 0);
     const tables = found.map(({ table, values }) => `${values.size} ${table}`).join(', ') || 'no registers';
-    note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; not read completely: ${unfinished}`}`);
+    note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; read only in part: ${unfinished}`}`);
   }
   const code = writeNativeFile(writeClone(clone), command);
   return isStopped && code === OK
-    ? complain(`${stopped}; the file contains what had been read so far`, STOPPED)
+    ? complain(`${stopped}; the file contains what was read so far`, STOPPED)
     : code;
 }
 

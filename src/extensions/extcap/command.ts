@@ -53,7 +53,7 @@ export const EXTCAP: Described = {
   name: 'extcap',
   words: '--install [DIR]',
   summary: 'show the lines of a running simulator as interfaces in Wireshark',
-  details: `MODBUS_SIM_URL in the environment says where the simulator is (default ${DEFAULT_URL}).`,
+  details: `Set MODBUS_SIM_URL in the environment to the address of the simulator (default ${DEFAULT_URL}).`,
   examples: ['extcap --install'],
   options: OWN,
 };
@@ -80,7 +80,7 @@ export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): Re
   if (values['extcap-config']) return success({ what: 'options', url });
   const { fifo, form = 'decoded', 'extcap-interface': name } = values;
   if (!values.capture)
-    return failure('extcap is run by Wireshark; modbus-sim extcap --install installs it there');
+    return failure('Wireshark runs extcap; to install it, run modbus-sim extcap --install');
   if (fifo === undefined || name === undefined)
     return failure('--capture needs --fifo and --extcap-interface');
   return success({ what: 'capture', at, form, interface: name, fifo });

@@ -77,7 +77,7 @@ function installExtcap(directory = extcapDirectory()): number {
         'WIRESHARK_EXTCAP_DIR set to it; or install as root',
     );
   }
-  return say(`installed ${file}; Wireshark lists the lines of a running simulator at its next start`);
+  return say(`installed ${file}; restart Wireshark to see the lines of a running simulator`);
 }
 
 /** The wrapper that Wireshark starts: a script for the shell or cmd.exe. */
@@ -168,10 +168,10 @@ const DLTS_TEXT = 'dlt {number=101}{name=RAW}{display=Raw IP}';
 /** The answer to --extcap-config: the options that the user can set. */
 function configText(url: string): string {
   return [
-    `arg {number=0}{call=--url}{display=Simulator}{tooltip=Where its REST interface is}{type=string}{default=${plain(url)}}`,
-    'arg {number=1}{call=--token}{display=Token}{tooltip=Of its REST interface, if that has one}{type=password}',
+    `arg {number=0}{call=--url}{display=Simulator}{tooltip=Address of its REST interface}{type=string}{default=${plain(url)}}`,
+    'arg {number=1}{call=--token}{display=Token}{tooltip=Token for its REST interface, if it requires one}{type=password}',
     'arg {number=2}{call=--form}{display=Frames}{type=selector}',
-    'value {arg=2}{value=decoded}{display=Each as Modbus RTU in UDP, port 5020}{default=true}',
+    'value {arg=2}{value=decoded}{display=Modbus RTU frames in UDP, port 5020}{default=true}',
     'value {arg=2}{value=wire}{display=As on the wire}{default=false}',
   ].join('\n');
 }

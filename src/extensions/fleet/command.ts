@@ -59,12 +59,12 @@ const LONGEST_WAIT_MS = 3_600_000;
 const OPTIONS = {
   broker: option(
     'URL',
-    'where the MQTT broker is; MODBUS_SIM_MQTT_PASSWORD in the environment is the password',
+    'the address of the MQTT broker; its password is taken from MODBUS_SIM_MQTT_PASSWORD',
     'the address of a broker, such as mqtts://broker:8883',
     (url) => (/^(?:mqtts?|wss?):\/\//.test(url) && URL.canParse(url) ? url : undefined),
   ),
-  username: text('NAME', 'the user at the broker'),
-  ca: text('FILE', 'certificates of authorities (PEM), for mqtts:'),
+  username: text('NAME', 'the user name for the broker'),
+  ca: text('FILE', 'CA certificates (PEM), for mqtts:'),
   topic: text('TOPIC', 'the topic on which benches announce themselves (default modbus-sim/+/state)'),
   on: text('GLOB', 'only benches whose name matches'),
   label: option('NAME=VALUE', 'only benches with this label', 'NAME=VALUE', (label) =>
@@ -76,9 +76,9 @@ const OPTIONS = {
   ]),
   file: text('FILE', 'with targets: the file for Prometheus'),
   all: flag('with fault clear: also remove rules that others added'),
-  watch: flag('with list: list again after each change'),
+  watch: flag('with list: print the list again after each change'),
   ...REPORT_OPTIONS,
-  set: text('NAME=VALUE', 'with test: a parameter of the scenarios'),
+  set: text('NAME=VALUE', 'with test: a scenario parameter'),
   ...ORDER_OPTIONS,
 };
 
@@ -92,7 +92,7 @@ export const FLEET = command({
   words: 'VERB',
   summary: 'query or control all benches on an MQTT broker',
   details:
-    'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and test-client LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
+    'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, which applies a configuration to all benches or none; test FILE... and test-client LINE on all benches at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or disconnected.',
   examples: [
     'fleet list --broker mqtt://broker.local',
     'fleet test scenario.yaml --broker mqtt://broker.local --on "rack-*"',

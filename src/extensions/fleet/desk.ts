@@ -14,7 +14,7 @@ export function fleetAtDesk(desk: ApiContext): ExtensionPart {
         'GET /mqtt/benches': {
           summary: 'List the benches on the broker',
           description:
-            "The benches whose topics are next to this one's, as far as the broker lets it read them. It listens to them only while clients ask, so the first answer may be empty; ask again after a second. Null without a broker.",
+            "The benches with topics next to this one's, if the broker lets it read them. This bench subscribes only while clients ask, so the first answer may be empty; ask again after a second. Null without a broker.",
           handle: async () => ({ benches: desk.mqtt ? list() : null }),
           response: {
             200: z.object({ benches: z.array(seenSchema).nullable() }).describe('The benches, or null.'),

@@ -51,7 +51,7 @@ export function readScenarios(files: readonly string[], settings: readonly strin
   const withProgram = scenarios.find(({ value }) => (value as { readonly dut?: unknown }).dut !== undefined);
   if (withProgram)
     return failure(
-      `${withProgram.file}: dut: fleet does not start programs: it tests the clients that the benches have`,
+      `${withProgram.file}: dut: fleet does not start programs; it tests clients that already run at the benches`,
     );
   return success(
     scenarios.map((scenario) => {

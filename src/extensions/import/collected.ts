@@ -146,7 +146,7 @@ export class Collector {
       if (!this.#hasRefused)
         this.note(
           location,
-          `this value and those after it are left out: the file has more than ${MOST_VALUES}`,
+          `this value and those after it are left out: the file has more than ${MOST_VALUES} values`,
         );
       this.#hasRefused = true;
     } else {
@@ -239,7 +239,7 @@ export function readYaml(text: string): Result<YamlFile> {
   const parsed = parseText(text, MOST_PARSED, true);
   if (!parsed.ok) {
     const [{ line, message } = { line: undefined, message: '' }] = parsed.problems;
-    return failure(`is no YAML: ${line === undefined ? '' : `line ${line}: `}${message}`);
+    return failure(`not YAML: ${line === undefined ? '' : `line ${line}: `}${message}`);
   }
   const { value, locate } = parsed.source;
   const locationOf = (path: Path) => {

@@ -15,18 +15,23 @@ const OPTIONS = {
   ]),
   column: text(
     'WHAT=HEADER',
-    'what a column of a table holds, such as type=Datenformat, or none=Note for one that is not used; can be repeated',
+    'what a table column contains, such as type=Datenformat; none=Note ignores a column; can be repeated',
   ),
   base: wordOf('how a table counts addresses: as on the wire, from 1, or as register numbers such as 40001', [
     'wire',
     '1',
     'entity',
   ]),
-  table: wordOf('the table for rows that name none', ['coils', 'discrete', 'input', 'holding']),
-  serial: text('PATH', 'the serial port of the written line (default: TCP)'),
+  table: wordOf('the register table for rows that do not name one', [
+    'coils',
+    'discrete',
+    'input',
+    'holding',
+  ]),
+  serial: text('PATH', 'the serial port of the line in the written file (default: TCP)'),
   port: numberFrom(
     'N',
-    'the TCP port of the first line that is written (default 5020)',
+    'the TCP port of the first line in the written file (default 5020)',
     'a port',
     [1, 65_535],
   ),
@@ -47,15 +52,15 @@ export interface ImportCommand extends Values<typeof OPTIONS> {
 export const IMPORT = command({
   name: 'import',
   words: 'FILE [PACKAGE...]',
-  summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, evcc, Node-RED …',
+  summary: 'write a file from CSV, Telegraf, Home Assistant, ESPHome, evcc, Node-RED or others',
   details:
-    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; SunSpec models, or a dump of them. Prints what it did not understand. Exit 1 if it understood nothing.',
+    'Reads a register table (CSV); a client configuration: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; or SunSpec models or a dump of them. Prints what it did not understand. Exit 1 if it understood nothing.',
   examples: ['import registers.csv -o meter.yaml', 'import telegraf.conf --serial /dev/ttyUSB0'],
   options: OPTIONS,
   parse({ words: [file, ...packages], options, values }): Result<ImportCommand> {
     if (file === undefined) return failure('import takes one file, followed by any ESPHome packages');
     if (values.serial !== undefined && values.port !== undefined)
-      return failure('--port is for a line of TCP, not for --serial');
+      return failure("--port can't be used with --serial");
     for (const [option, form] of [
       ['set', 'NAME=VALUE'],
       ['column', 'WHAT=HEADER'],

@@ -226,7 +226,7 @@ function typeOf(word: string, words: number | undefined): DataType | undefined {
   const size = words ?? usual;
   if (!(size in SIZED) || (family === 'float' && size === 1)) return undefined;
   const type = `${family}${SIZED[size as Words]}` as ValueType;
-  return words === undefined ? { type, assumed: `has no size, taken as ${type}` } : { type };
+  return words === undefined ? { type, assumed: `has no size, read as ${type}` } : { type };
 }
 
 function plain(text: string): string {

@@ -14,7 +14,7 @@ import {
 import { failures } from '../../simulator/commands/schemas/problem.js';
 import type { FromImporter, ToImporter } from './importing.js';
 
-const TOO_LARGE = 'needs more memory than there is for it';
+const TOO_LARGE = 'needs more memory than is available';
 
 /** `/api/v1/import`: converts a file of another program to devices. The simulator itself is not changed. */
 export function importAtDesk(desk: ApiContext): ExtensionPart {
@@ -23,9 +23,9 @@ export function importAtDesk(desk: ApiContext): ExtensionPart {
     routes: {
       devices: {
         'POST /import': {
-          summary: 'Make devices from a file',
+          summary: 'Create device definitions from a file',
           description:
-            'Reads a table of registers, or the configuration of a client, as `modbus-sim import` does, and shows how it was understood. The devices are not added. See docs/import.md.',
+            'Reads a register table or a client configuration, like `modbus-sim import`, and shows how it was understood. No device is added. See docs/import.md.',
           schema: { body: importRequest },
           maxBytes: Math.ceil(LARGEST_IMPORT / 3) * 4 + 64 * 1024,
           handle: (request, reply) => {

@@ -83,7 +83,7 @@ export function importEsphome(
     if (root.packages !== undefined)
       collector.note(
         prefix + locationOf(['packages']),
-        'packages are not followed; give their files after this one',
+        'packages are not read; name their files after this one',
       );
     for (const platform of PLATFORMS) {
       const list = root[platform];
@@ -107,7 +107,7 @@ export function importEsphome(
     collector.note('substitutions', `${quote(name)} has no value; give one with --set ${name}=VALUE`);
   return collector.end(
     'ESPHome modbus_controller',
-    [...assumed].map((id) => `no file has the controller ${quote(id)}, so the unit is 1`),
+    [...assumed].map((id) => `no file defines the controller ${quote(id)}, so the unit is 1`),
   );
 }
 
@@ -159,12 +159,12 @@ function addEntity(
 ): string | undefined {
   const name = nameOf(entity);
   const unit = numberOf(units.get(id));
-  if (unit === undefined) return `the address of controller ${quote(id)} is not known`;
+  if (unit === undefined) return `the address of controller ${quote(id)} is unknown`;
   const start = numberOf(entity.address);
   if (start === undefined) return `address ${describeFound(entity.address)}, expected a number`;
   const word = wordOf(entity.register_type) ?? (WRITTEN.has(platform) ? 'holding' : '');
   const table = TABLES.get(word);
-  if (table === undefined) return `register_type ${quote(word)} is not known`;
+  if (table === undefined) return `unknown register_type ${quote(word)}`;
   const isBit = isOfBits(table);
   const offset = numberOf(entity.offset ?? entity.byte_offset) ?? 0;
   if (!isBit && offset % 2 !== 0) return `offset ${offset} begins inside a register`;
@@ -210,7 +210,7 @@ function registersOf(entity: Section, platform: string): Result<Registers> {
   const text = wordOf(entity.value_type) ?? 'U_WORD';
   const [, word = '', order = ''] = /^(\w+?)(_RS?|_SR?)?$/.exec(text) ?? [];
   const type = TYPES.get(word);
-  if (type === undefined) return failure(`value_type ${quote(text)} is not known`);
+  if (type === undefined) return failure(`unknown value_type ${quote(text)}`);
   if (bitmask !== undefined && type.endsWith('16')) return success({ type, part: `bitmask ${hex(bitmask)}` });
   return success({
     type,

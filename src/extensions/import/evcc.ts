@@ -61,9 +61,9 @@ export function importEvcc(text: string, device: string): Result<Imported> {
     if (problem !== undefined) collector.note(location, problem);
   }
   if (found === 0) return failure('an evcc template without source: modbus has no registers');
-  return collector.end('a template of evcc', [
-    'all branches of its conditions are read',
-    ...(unit === 1 ? ['it gives no unit identifier, so the unit is 1'] : []),
+  return collector.end('an evcc template', [
+    'all branches of conditions are read',
+    ...(unit === 1 ? ['the template has no unit identifier, so the unit is 1'] : []),
   ]);
 }
 
@@ -121,11 +121,11 @@ function addRegister(
   if (address === undefined) return 'its register has no address';
   const word = of(inner, 'type')?.value.toLowerCase() ?? 'holding';
   const known = TABLES.get(word);
-  if (known === undefined) return `register type ${quote(word)} is not known`;
+  if (known === undefined) return `unknown register type ${quote(word)}`;
   const isBit = isOfBits(known.table);
   const decode = of(inner, 'decode', 'encoding')?.value.replace(/["']/g, '') ?? (isBit ? 'bit' : 'uint16');
   const what = isBit ? { type: 'bit' as const } : typeOf(decode, numberOf(of(inner, 'length')?.value));
-  if (what === undefined) return `decode ${quote(decode)} is not known`;
+  if (what === undefined) return `unknown decode ${quote(decode)}`;
   // A condition in the address selects one of several addresses.
   const addresses = (address.value.replace(DIRECTIVE, ' ').match(/0x[0-9a-f]+|\d+/gi) ?? []).map(Number);
   if (addresses.length === 0) return `address ${quote(address.value)} is a parameter`;

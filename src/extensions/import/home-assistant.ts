@@ -63,13 +63,13 @@ class HubReader {
         else this.#entity(platform, withMerged(entity), path);
         // One entity can stand for thousands of values.
         if (!this.#collector.isFull) continue;
-        this.#note(path, 'the file has too many values: nothing after this entity is read');
+        this.#note(path, 'the file has too many values: the entities after this one are left out');
         return;
       }
     }
     if (this.#withoutUnit !== undefined) {
       const message =
-        'no slave: Home Assistant then uses unit 0 or 1, depending on its version. Here it is unit 1; on TCP, a single device also answers unit 0';
+        'no slave: Home Assistant uses unit 0 or 1, depending on its version. Unit 1 is used here; on TCP, a single device also answers requests to unit 0';
       this.#note(this.#withoutUnit, message);
     }
   }
@@ -115,7 +115,7 @@ class HubReader {
     const scale = numberOf(entity.scale);
     const offset = numberOf(entity.offset) ?? 0;
     if (offset !== 0)
-      this.#note([...path, 'offset'], `offset ${offset} is not kept: the value is stored × scale here`);
+      this.#note([...path, 'offset'], `offset ${offset} is ignored: the value here is stored × scale`);
     const all = Array.from({ length: copies }, () => fields).flat();
     let at = address;
     for (const [i, { type, length, order }] of all.entries()) {
@@ -146,12 +146,12 @@ class HubReader {
     if (text === 'float16') {
       this.#note(
         [...path, 'data_type'],
-        'float16 is not supported: its register is served, but not as that number',
+        'float16 is not supported: the register is served as a plain register',
       );
       return [{ type: 'uint16', order: swap }];
     }
     const type = NUMBER_TYPES.get(text) ?? OLD_TYPES[text]?.[count ?? (text === 'float' ? 2 : 1)];
-    if (type === undefined) this.#note([...path, 'data_type'], `data_type ${quote(text)} is not known`);
+    if (type === undefined) this.#note([...path, 'data_type'], `unknown data_type ${quote(text)}`);
     return type && [{ type, order: swap }];
   }
 
@@ -180,7 +180,7 @@ class HubReader {
       case 'word_byte':
         return { wordOrder: 'little', byteOrder: 'little' };
       default:
-        this.#note([...path, 'swap'], `swap ${describeFound(swap)} is not known`);
+        this.#note([...path, 'swap'], `unknown swap ${describeFound(swap)}`);
         return {};
     }
   }

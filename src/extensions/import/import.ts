@@ -93,21 +93,21 @@ const KINDS: readonly FileKind[] = [
 
 /** Unsupported files: how to recognise them, and what the user can do instead. */
 const NOT_READ: readonly (readonly [has: readonly RegExp[], what: string])[] = [
-  [[/^devices:/m, /^lines:/m], 'is a file of modbus-sim already; serve it with --config'],
-  [[/"server_list"\s*:/, /"device_list"\s*:/], 'is a file of pymodbus.simulator; serve it with --json_file'],
-  [[/\bmodbus:(?:tcp|serial|poller|data):/], 'is a configuration of openHAB without its bridge'],
-  [[/"modbus_?points"|"dataPoints"\s*:|"mbpoll"/], 'is a list of data points of another program'],
-  [[/^[ \t]*(?:from \w[\w.]* )?import \w+|^package \w+$/m], 'is the source of a program'],
+  [[/^devices:/m, /^lines:/m], 'is already a modbus-sim file; serve it with --config'],
+  [[/"server_list"\s*:/, /"device_list"\s*:/], 'is a pymodbus.simulator file; serve it with --json_file'],
+  [[/\bmodbus:(?:tcp|serial|poller|data):/], 'is an openHAB configuration without its bridge'],
+  [[/"modbus_?points"|"dataPoints"\s*:|"mbpoll"/], 'is the data point list of another program'],
+  [[/^[ \t]*(?:from \w[\w.]* )?import \w+|^package \w+$/m], 'is program source code'],
 ];
 
 /** Binary files by their first bytes: the command that reads them, or the format to save them in. */
 const NO_TEXT: readonly (readonly [head: string, what: string])[] = [
   ['504b0304', 'is a workbook (.xlsx) or another archive; save the sheet with the registers as CSV'],
-  ['d0cf11e0', 'is a workbook (.xls) or another file of Office; save the sheet with the registers as CSV'],
+  ['d0cf11e0', 'is a workbook (.xls) or another Office file; save the sheet with the registers as CSV'],
   ['25504446', 'is a PDF; copy its table into a sheet, and save that as CSV'],
-  ['0a0d0d0a', 'is a capture; learn reads it'],
-  ['d4c3b2a1', 'is a capture; learn reads it'],
-  ['a1b2c3d4', 'is a capture; learn reads it'],
+  ['0a0d0d0a', 'is a capture; read it with modbus-sim learn'],
+  ['d4c3b2a1', 'is a capture; read it with modbus-sim learn'],
+  ['a1b2c3d4', 'is a capture; read it with modbus-sim learn'],
 ];
 
 /**
@@ -119,7 +119,7 @@ export function decodedText(bytes: Uint8Array): Result<{ readonly text: string; 
   if (known) return failure(known[1]);
   const zeros = bytes.subarray(0, 200).filter((byte) => byte === 0).length;
   const isUtf16 = /^(?:fffe|feff)/.test(head) || zeros > Math.min(bytes.length, 200) / 4;
-  if (!isUtf16 && zeros > 0) return failure('is no text');
+  if (!isUtf16 && zeros > 0) return failure('is not a text file');
   const isBig = head.startsWith('feff') || (!head.startsWith('fffe') && bytes[0] === 0);
   const encodings = isUtf16 ? [isBig ? 'utf-16be' : 'utf-16le'] : ['utf-8', 'windows-1252'];
   for (const encoding of encodings) {
@@ -129,7 +129,7 @@ export function decodedText(bytes: Uint8Array): Result<{ readonly text: string; 
       // Not valid in this encoding: try the next one.
     }
   }
-  return failure('is no text');
+  return failure('is not a text file');
 }
 
 /** The files in a Kubernetes ConfigMap, by name; undefined for anything else. */
@@ -168,17 +168,17 @@ export function importText(
   const kinds = KINDS.map((each) => each.name);
   if (kind === undefined) {
     if (from !== undefined) return failure(unknownName('kind of file', from, kinds));
-    const [, what = 'its content does not show which kind of file it is'] =
+    const [, what = "the kind of file can't be recognised from its content"] =
       NOT_READ.find(([has]) => has.every((each) => each.test(text))) ?? [];
     return failure(`${what}; --from may be ${kinds.join(', ')}`);
   }
   const isOfEsphome = (extras.packages?.length ?? 0) > 0 || (extras.substitutions?.size ?? 0) > 0;
   if (isOfEsphome && kind.name !== 'esphome')
-    return failure(`is read as ${kind.name}; further files and --set are for ESPHome`);
+    return failure(`is read as ${kind.name}; only ESPHome takes further files and --set`);
   const isOfTables =
     (extras.columns?.size ?? 0) > 0 || extras.base !== undefined || extras.table !== undefined;
   if (isOfTables && kind.name !== 'csv')
-    return failure(`is read as ${kind.name}; --column, --base and --table are for tables`);
+    return failure(`is read as ${kind.name}; only tables take --column, --base and --table`);
   const unknown = [...(extras.columns?.values() ?? [])].find(
     (role) => !SAID_ROLES.some((each) => each === role),
   );

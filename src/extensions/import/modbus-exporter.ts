@@ -34,7 +34,7 @@ export function importModbusExporter(text: string): Result<Imported> {
   if (!read.ok) return read;
   const file = read.value;
   const modules = sectionOf(file.value)?.modules;
-  if (!Array.isArray(modules)) return failure('expected modules: of modbus_exporter');
+  if (!Array.isArray(modules)) return failure('expected a modbus_exporter configuration with modules:');
   const collector = new Collector();
   for (const [i, module] of sectionsOf(modules).entries()) {
     const name = wordOf(module.name) ?? `module${i + 1}`;
@@ -63,14 +63,14 @@ function addMetric(
   const [, digit = '', rest = ''] = /^(\d)(\d+)$/.exec(text) ?? [];
   const table = tableReadBy(Number(digit));
   if (table === undefined)
-    return `address ${describeFound(metric.address)}, expected the function 1 to 4 and an address, such as 300022`;
+    return `address ${describeFound(metric.address)}: expected a function from 1 to 4 followed by an address, such as 300022`;
   const isBit = isOfBits(table);
   const written = wordOf(metric.dataType) ?? '';
   const order = ORDERS.get(wordOf(metric.endianness) ?? 'big');
   const isPart = !isBit && written === 'bool';
   const type = isBit ? 'bit' : isPart ? 'uint16' : NUMBER_TYPES.get(written);
-  if (type === undefined) return `dataType ${quote(written)} is not known`;
-  if (order === undefined) return `endianness ${describeFound(metric.endianness)} is not known`;
+  if (type === undefined) return `unknown dataType ${quote(written)}`;
+  if (order === undefined) return `unknown endianness ${describeFound(metric.endianness)}`;
   collector.add(`module ${number + 1}`, 1, module, {
     table,
     address: Number(rest),

@@ -29,7 +29,7 @@ export function importModbuspal(text: string): Result<Imported> {
         if (attributes.get('enabled') === 'false')
           note(`slave ${unit} is disabled in ModbusPal, but served here`);
         if (attributes.get('implementation') === 'j-bus')
-          note(`slave ${unit} shows addresses from 0 in ModbusPal; they are the same on the wire`);
+          note(`ModbusPal shows the addresses of slave ${unit} from 0; they are the same on the wire`);
         break;
       }
       case 'register':

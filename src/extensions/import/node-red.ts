@@ -51,12 +51,12 @@ export function importNodeRed(text: string): Result<Imported> {
     const location = file.locationOf([...path, i]);
     const called = `${type} ${quote(wordOf(node.name) || wordOf(node.id) || '')}`;
     if (BY_MESSAGE.test(type))
-      collector.note(location, `${called}: its addresses come with messages, so it is left out`);
+      collector.note(location, `${called}: its addresses arrive in messages, so it is left out`);
     if (!READS.test(type) && !WRITES.test(type)) continue;
     const problem = addNode(node, WRITES.test(type), clients.get(node.server) ?? {}, collector, location);
     if (problem !== undefined) collector.note(location, `${called}: ${problem}`);
   }
-  return collector.end('a flow of Node-RED');
+  return collector.end('a Node-RED flow');
 }
 
 /** Adds the registers of a node. @returns why it is left out, as a sentence */
@@ -68,7 +68,7 @@ function addNode(
   location: string,
 ): string | undefined {
   const table = TABLES.get(wordOf(node.dataType) ?? '');
-  if (table === undefined) return `dataType ${describeFound(node.dataType)} is not known`;
+  if (table === undefined) return `unknown dataType ${describeFound(node.dataType)}`;
   const start = numberOf(node.adr);
   if (start === undefined) return `address ${describeFound(node.adr)}, expected a number`;
   const quantity = numberOf(node.quantity) ?? 1;

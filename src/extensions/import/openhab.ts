@@ -87,14 +87,14 @@ export function importOpenhab(text: string): Result<Imported> {
       }
     } else if (/^(?:modbus:)?data(?::|$)/.test(type)) {
       const within = scopes.at(-1)?.kind === 'poller' ? poller : undefined;
-      if (!endpoint) collector.note(location, `${quote(name)} is outside of a bridge, so it is left out`);
+      if (!endpoint) collector.note(location, `${quote(name)} is not inside a bridge, so it is left out`);
       else addData(parameters, within, endpoint, { name, label, location }, collector);
     }
     if (opens) scopes.push({ kind, parameters });
   }
   for (const each of pollers) each();
-  if (scopes.length > 0) return failure(`expected a } for each {; ${scopes.length} are missing`);
-  return collector.end('things of openHAB');
+  if (scopes.length > 0) return failure(`expected a } for each {; ${scopes.length} missing`);
+  return collector.end('openHAB things');
 }
 
 /** @param all the addresses that have a value, by device and table */

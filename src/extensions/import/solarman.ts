@@ -49,7 +49,7 @@ export function importSolarman(text: string, device: string): Result<Imported> {
   const file = read.value;
   const root = sectionOf(file.value);
   if (root?.parameters === undefined)
-    return failure('expected parameters: of a Solarman inverter definition');
+    return failure('expected a Solarman inverter definition with parameters:');
   const requests = sectionsOf(root.requests);
   const usual = readingCode(sectionOf(root.default)?.code) ?? 3;
   const codeOf = (register: number) => {
@@ -78,7 +78,7 @@ function readItem(reader: Reader, item: Section, location: string): void {
   const name = wordOf(item.name) ?? '';
   const sensors = sectionsOf(item.sensors).filter(({ registers }) => registers !== undefined);
   if (sensors.length > 0)
-    collector.note(location, `${quote(name)}: is computed from several sensors, which are served separately`);
+    collector.note(location, `${quote(name)}: computed from several sensors, which are served separately`);
   const sources = sensors.length > 0 ? sensors : item.registers === undefined ? [] : [item];
   for (const source of sources) {
     const problem = addValue(reader, { ...item, ...source }, name, location);
@@ -114,7 +114,7 @@ function addValue(
         type: 'uint16',
         name: i === 0 ? name : undefined,
       });
-    return `${what.error}, so its registers are served as they are`;
+    return `${what.error}, so its registers are served as plain registers`;
   }
   const scale = numberOf(item.scale);
   const { min, max } = sectionOf(item.validation) ?? {};
@@ -131,7 +131,7 @@ function addValue(
   });
   const offset = numberOf(item.offset);
   return offset
-    ? `its offset ${offset} is not kept: the value is (stored - ${offset}) × ${scale ?? 1}`
+    ? `its offset ${offset} is ignored: the value is (stored - ${offset}) × ${scale ?? 1}`
     : undefined;
 }
 
@@ -144,7 +144,7 @@ function registersOf(rule: number, addresses: readonly number[]): Result<Registe
   const { length } = addresses;
   const rises = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) + 1);
   const falls = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) - 1);
-  if (!rises && !falls) return failure('its registers are not side by side');
+  if (!rises && !falls) return failure('its registers are not consecutive');
   if (kind === 'string')
     return rises ? success({ type: 'string', length }) : failure('its text is stored backwards');
   if (length !== 1 && length !== 2 && length !== 4)

@@ -24,10 +24,10 @@ export function importTelegraf(text: string): Result<Imported> {
   try {
     root = parse(text, { maxDepth: DEEPEST, integersAsBigInt: 'asNeeded' });
   } catch (error) {
-    return failure(`is not TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`);
+    return failure(`not TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`);
   }
   const plugins = sectionsOf(sectionOf(root.inputs)?.modbus);
-  if (plugins.length === 0) return failure('expected [[inputs.modbus]] of Telegraf');
+  if (plugins.length === 0) return failure('expected a Telegraf configuration with [[inputs.modbus]]');
   const collector = new Collector();
   for (const [i, plugin] of plugins.entries()) readPlugin(plugin, `inputs.modbus[${i}]`, collector);
   return collector.end('Telegraf inputs.modbus', []);
@@ -95,7 +95,7 @@ function readRegisterStyle(plugin: Section, scope: Scope): void {
     )
   ) {
     const message =
-      'data_type FLOAT32 is an unsigned integer to Telegraf, and so it is here; FLOAT32-IEEE is the float';
+      'data_type FLOAT32 is an unsigned integer in Telegraf and here; FLOAT32-IEEE is the float';
     scope.collector.note(scope.location, message);
   }
   for (const [key, table] of REGISTER_LISTS) {
@@ -131,7 +131,7 @@ function readGroup(group: Section, style: 'request' | 'metric', scope: Scope): v
   const order = orderIn(wordOf(group.byte_order) || 'ABCD');
   const optimization = wordOf(group.optimization) ?? 'none';
   if (optimization === 'aggressive' || optimization === 'max_insert') {
-    const message = `${quote(optimization)} reads addresses between fields too: manners: {holes: {fill: 0}} answers them`;
+    const message = `${quote(optimization)} also reads addresses between fields; manners: {holes: {fill: 0}} answers them`;
     scope.collector.note(`${scope.location}.optimization`, message);
   }
   for (const [i, field] of sectionsOf(group.fields).entries()) {
@@ -166,7 +166,7 @@ const PARTS: ReadonlyMap<string, string> = new Map([
   ['INT8H', 'high byte, signed'],
   ['UINT8L', 'low byte'],
   ['UINT8H', 'high byte'],
-  ['FLOAT16', 'a float of 16 bits'],
+  ['FLOAT16', 'a 16-bit float'],
 ]);
 
 interface TelegrafField {
@@ -195,11 +195,11 @@ function add(scope: Scope, field: Section, table: TableName, read: TelegrafField
   const whole = word === 'STRING' ? 'string' : TYPES.get(word);
   const type = part === undefined ? whole : 'uint16';
   if (type === undefined) {
-    collector.note(location, `${called(field)}: type ${quote(read.typeText)} is not known`);
+    collector.note(location, `${called(field)}: unknown type ${quote(read.typeText)}`);
     return;
   }
   if (order === undefined) {
-    collector.note(location, `${called(field)}: its byte order is not known, so the high byte comes first`);
+    collector.note(location, `${called(field)}: unknown byte order, so the high byte comes first`);
   }
   collector.add(line, unit, device, {
     ...base,

@@ -37,7 +37,7 @@ export function importFile(command: ImportCommand): number {
   const misplaced = placeProblem(imported, command);
   if (misplaced !== undefined) return complain(misplaced);
   const { text, notes, summary, values } = writeNative(imported, file, command);
-  if (read.value.encoding !== 'utf-8') note(`${file}: its text is ${read.value.encoding}`);
+  if (read.value.encoding !== 'utf-8') note(`${file}: read as ${read.value.encoding} text`);
   note([`${file}: ${imported.what}`, ...imported.preview.map((line) => `  ${line}`), ...summary].join('\n'));
   for (const each of notes.slice(0, MOST_PRINTED)) note(`${file}: ${noteText(each)}`);
   if (notes.length > MOST_PRINTED)

@@ -41,12 +41,12 @@ const FORMATS = byWord<ValueType>({
 
 /** Reads a wb-mqtt-serial template. */
 export function importWirenBoard(text: string, name: string): Result<Imported> {
-  if (/\{%|\{\{/.test(text)) return failure('is a Jinja template; import the JSON that is made from it');
+  if (/\{%|\{\{/.test(text)) return failure('is a Jinja template; import the JSON generated from it');
   const read = readYaml(withoutComments(text));
   if (!read.ok) return read;
   const file = read.value;
   const device = sectionOf(sectionOf(file.value)?.device);
-  if (device === undefined) return failure('expected device: of a Wiren Board template');
+  if (device === undefined) return failure('expected a Wiren Board template with device:');
   const protocol = wordOf(device.protocol) ?? 'modbus';
   if (!/^modbus/.test(protocol)) return failure(`its protocol is ${quote(protocol)}, not Modbus`);
   const collector = new Collector();
@@ -65,10 +65,10 @@ export function importWirenBoard(text: string, name: string): Result<Imported> {
   add(device, ['device']);
   for (const [i, part] of sectionsOf(device.subdevices).entries()) {
     const location = file.locationOf(['device', 'subdevices', i]);
-    collector.note(location, 'a subdevice: its addresses are read as they are, without shift and stride');
+    collector.note(location, 'a subdevice: its addresses are used without shift and stride');
     add(sectionOf(part.device) ?? {}, ['device', 'subdevices', i, 'device']);
   }
-  return collector.end('a template of Wiren Board', ['it gives no unit identifier, so the unit is 1']);
+  return collector.end('a Wiren Board template', ['the template has no unit identifier, so the unit is 1']);
 }
 
 /** The text with comments replaced by spaces, so that line and column numbers do not change. */
@@ -92,18 +92,17 @@ function addEntry(
     );
     return problems.find((each) => each !== undefined);
   }
-  if (entry.device_type !== undefined || entry.oneOf !== undefined)
-    return 'a subdevice, which is not followed';
+  if (entry.device_type !== undefined || entry.oneOf !== undefined) return 'a subdevice, which is not read';
   if (entry.address === undefined && entry.write_address === undefined) return undefined;
   const word = wordOf(entry.reg_type) ?? (key === 'channels' ? '' : 'holding');
   const table = TABLES.get(word);
-  if (table === undefined) return `reg_type ${quote(word)} is not known`;
+  if (table === undefined) return `unknown reg_type ${quote(word)}`;
   const format = wordOf(entry.format) ?? 'u16';
   const isBit = isOfBits(table);
   const type = isBit ? 'bit' : format === 'string' ? 'string' : FORMATS.get(format);
-  if (type === undefined) return `format ${quote(format)} is not known`;
+  if (type === undefined) return `unknown format ${quote(format)}`;
   if (format.startsWith('bcd')) collector.note(location, `${format} is served as ${type}`);
-  if (numberOf(entry.offset)) collector.note(location, `offset ${numberOf(entry.offset)} is not kept`);
+  if (numberOf(entry.offset)) collector.note(location, `offset ${numberOf(entry.offset)} is ignored`);
   const isWritten = (table === 'holding' || table === 'coils') && entry.readonly !== true;
   const value: Omit<FoundValue, 'address'> = {
     table,

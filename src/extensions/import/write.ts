@@ -98,7 +98,7 @@ function calledOf({ name, address }: ImportedValue): string {
 function overlapMessage(value: ImportedValue, owner: ImportedValue, free: readonly number[]): string {
   const isSame = value.address === owner.address && cellsOf(value) === cellsOf(owner);
   const where = isSame ? 'reads the same registers as' : 'overlaps';
-  const rest = free.length > 0 ? `; its registers ${free.join(', ')} are served without a name` : '';
+  const rest = free.length > 0 ? `; its other registers, ${free.join(', ')}, are served without a name` : '';
   return `${calledOf(value)} ${where} ${calledOf(owner)}, which is kept${rest}`;
 }
 
@@ -137,7 +137,7 @@ function limitsOf({ min, max }: NonNullable<ImportedValue['limits']> = {}): obje
 function keptScale(scale: number | undefined, isNoNumber: boolean, location: string, notes: Note[]): boolean {
   if (scale === undefined || scale === 1 || isNoNumber) return false;
   if (Number.isFinite(scale) && scale !== 0) return true;
-  notes.push({ location, message: `scale ${scale} is not kept: expected a number other than 0` });
+  notes.push({ location, message: `scale ${scale} is ignored: expected a number other than 0` });
   return false;
 }
 
@@ -146,7 +146,7 @@ function initialValue({ type, value, length = 1, location }: ImportedValue, note
   if (value === undefined) return usual;
   const parsed = parseValue(type, value, length);
   if (parsed.ok) return value;
-  notes.push({ location, message: `value ${value} is not kept: expected ${parsed.error}` });
+  notes.push({ location, message: `value ${value} is ignored: expected ${parsed.error}` });
   return usual;
 }
 
@@ -213,8 +213,9 @@ interface Place {
 export function placeProblem({ lines }: Imported, { serial, unit }: Place): string | undefined {
   const devices = lines.flatMap((line) => line.devices).length;
   if (serial !== undefined && lines.length > 1)
-    return `--serial is for one line, and the file has ${lines.length}`;
-  if (unit !== undefined && devices > 1) return `--unit is for one device, and the file has ${devices}`;
+    return `--serial needs a file with one line, and this file has ${lines.length}`;
+  if (unit !== undefined && devices > 1)
+    return `--unit needs a file with one device, and this file has ${devices}`;
   return undefined;
 }
 
@@ -243,10 +244,8 @@ export function writeNative(imported: Imported, source: string, place: Place = {
     remarks: [
       `Written by modbus-sim import from ${source}: ${imported.what}.`,
       ...imported.preview,
-      ...lines.flatMap(({ name, original }) =>
-        original ? [`Line ${name} takes the place of ${original}.`] : [],
-      ),
-      ...(notes.length > 0 ? ['', 'Not understood, or not kept:', ...notes.map(noteText)] : []),
+      ...lines.flatMap(({ name, original }) => (original ? [`Line ${name} replaces ${original}.`] : [])),
+      ...(notes.length > 0 ? ['', 'Not understood or ignored:', ...notes.map(noteText)] : []),
     ],
     devices: made.map(({ name, entry }) => [name, entry]),
     lines: lines.map(({ name, devices }) => ({

@@ -240,17 +240,17 @@ export function readCapture(file: Uint8Array): Result<LogLines> {
     frames: frames.sort((a, b) => a.line - b.line),
     notes: [
       ...noteOf(
-        'come after missing TCP segments, so an exchange before them may be left out',
+        'after missing TCP segments, so an exchange before them may be left out',
         frames.filter(({ isAfterGap }) => isAfterGap),
       ),
       ...(others.length > 0
         ? [
-            `${counted(others.length, 'connection has', 'connections have')} no Modbus frame and are left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
+            `${counted(others.length, 'connection')} without Modbus frames left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
           ]
         : []),
       ...(unread.length > 0
         ? [
-            `${unread.length} packets have link type ${unread[0]?.link}, which is not supported: packet ${unread[0]?.number}`,
+            `${counted(unread.length, 'packet')} left out, with unsupported link type ${unread[0]?.link}: packet ${unread[0]?.number}`,
           ]
         : []),
       ...(packets.length === MOST_PACKETS ? [`only the first ${MOST_PACKETS} packets were read`] : []),

@@ -55,7 +55,7 @@ export function compared({ conversation, isCapture }: Learned, { requests, repli
     Math.abs(learned.requests - requests) <= strays && Math.abs(learned.replies - replies) <= strays;
   return isSame
     ? `${what}, as many as were learned`
-    : `${what}, but ${learned.requests} and ${learned.replies} were learned: look at the file before you trust it`;
+    : `${what}, but ${learned.requests} and ${learned.replies} were learned: check the written file before you use it`;
 }
 
 /** Counts equal consecutive requests without a reply once, because programs log them again. */

@@ -11,7 +11,7 @@ import { failure, type Result, success } from '../../common/result.js';
 
 const OPTIONS = {
   ...OUTPUT_OPTIONS,
-  scenario: text('FILE', 'also write a test that expects the same requests of a client'),
+  scenario: text('FILE', 'also write a scenario that expects the same requests from a client'),
   'as-recorded': flag('reproduce when values changed and how long replies took'),
   loop: flag('with --as-recorded: start again at the end'),
   verify: flag('send the same requests to the learned devices, even if there are 20,000 or more'),
@@ -34,9 +34,9 @@ export interface LearnCommand extends Pick<Values<typeof OPTIONS>, 'output' | 'f
 export const LEARN = command({
   name: 'learn',
   words: 'FILE...',
-  summary: 'write a file of devices that reproduces a log or a capture',
+  summary: 'write a file with devices that reproduce a log or a capture',
   details:
-    'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard. Then it sends the same requests to the learned devices, and says how many replies are the same.',
+    'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads the traffic of a line of a running simulator. Then it sends the same requests to the learned devices, and says how many replies are the same.',
   examples: ['learn client.log -o meter.yaml', 'learn --line bench --url http://127.0.0.1:8080'],
   options: OPTIONS,
   parse({ words: files, values, token: tokenInEnvironment }): Result<LearnCommand> {
@@ -45,7 +45,7 @@ export const LEARN = command({
     if (line === undefined && (url ?? token) !== undefined)
       return failure('--url and --token are for --line');
     if (scenario !== undefined && output === undefined)
-      return failure('--scenario needs -o, the bench that it is for');
+      return failure('--scenario needs -o, which names the bench for the scenario');
     const { verify: asks, 'no-verify': asksNot } = values;
     if (asks && asksNot) return failure('--verify and --no-verify exclude each other');
     const verify = asksNot ? false : asks;

@@ -75,7 +75,7 @@ export function learnAtDesk(desk: ApiContext): ExtensionPart {
 }
 
 const TOO_LARGE =
-  'there is not enough memory for so much traffic: ask for one line, or for less time with since';
+  'there is not enough memory for this much traffic: request one line, or a shorter time with since';
 
 /**
  * The native file of the devices in a capture, in pieces made as fast as they are read; or a sentence that

@@ -215,27 +215,27 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
   const framesOf = (some: readonly Stray[]) => some.map(({ frame }) => frame);
   return [
     ...noteOf(
-      'are neither a request nor a reply to one, so they were left out',
+      'left out, neither a request nor a reply to one',
       framesOf(unexplained.filter(({ lacksDirection }) => !lacksDirection)),
     ),
     ...noteOf(
-      'give no direction, so they were left out',
+      'left out, without a direction',
       framesOf(unexplained.filter(({ lacksDirection }) => lacksDirection)),
     ),
     ...noteOf(
-      'came just before the end of the log or a gap in it, so it is unknown whether they were answered',
+      'just before the end of the log or a gap in it, so replies may be missing',
       askedIn(all.filter(({ isAtEnd }) => isAtEnd)),
     ),
     ...noteOf(
-      'were cut short when they were logged, so their requests were left out',
+      'cut short in the log, with requests left out',
       all.flatMap(({ reply }) => reply.filter(({ isCut }) => isCut)),
     ),
     ...noteOf(
-      `got a reply of more than ${MOST_PIECES} pieces, so they were left out`,
+      `left out, with a reply of more than ${MOST_PIECES} pieces`,
       askedIn(all.filter(({ open }) => open.pieces > MOST_PIECES)),
     ),
     ...noteOf(
-      'are for unit 0 or a unit above 247, which no device on a serial line can have',
+      'for unit 0 or a unit above 247, which no device on a serial line can have',
       askedIn(all.filter(({ isLost, isServed }) => !isLost && !isServed)),
     ),
   ];

@@ -1,5 +1,6 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { DAY_MS } from '../../common/schema/milliseconds.js';
+import { counted } from '../../common/words.js';
 import { readCapture } from './capture.js';
 import { isCapture } from './capture-file.js';
 import { conversationOf } from './exchanges.js';
@@ -42,27 +43,29 @@ export function learnFiles(
   const [first] = frames;
   if (!first) {
     const nothing = files.some(isCapture)
-      ? 'no packet has a frame of Modbus'
-      : 'no line has the bytes of a frame';
+      ? 'no packet contains a Modbus frame'
+      : 'no line contains the bytes of a frame';
     return failure([...notes, nothing].join('\n'));
   }
   const isOfCapture = first.text === undefined;
   const place = `${isOfCapture ? 'packet' : 'line'} ${first.line}`;
   if (exchanges.length === 0) {
-    const nothing = `nothing was learned from ${frames.length} frames, the first of them in ${place}`;
+    const nothing = `nothing was learned from ${counted(frames.length, 'frame')}; the first is in ${place}`;
     return failure([...notes, nothing].join('\n'));
   }
   if (recorded && exchanges.every(({ at }) => at === undefined))
-    return failure([...notes, 'the input has no times, so nothing can be played as recorded'].join('\n'));
+    return failure(
+      [...notes, 'the input has no timestamps, so nothing can be played as recorded'].join('\n'),
+    );
   const lines = learn(conversation);
   const silent = exchanges.filter(({ reply }) => reply.length === 0).length;
   const units = [...new Set(lines.flatMap(({ devices }) => devices.map(({ unit }) => unit)))].join(', ');
   const learned: Learned = { source, conversation, lines, isCapture: isOfCapture, notes, recorded };
-  const summary = `${source}: ${exchanges.length} requests to unit ${units}, ${silent} without an answer`;
+  const summary = `${source}: ${counted(exchanges.length, 'request')} to unit ${units}, ${silent} without a reply`;
   const used = new Set(exchanges.map(({ file }) => file));
   const unused = logs.flatMap((log, file) =>
     log.frames.length > 0 && !used.has(file)
-      ? [`nothing was learned from the ${log.frames.length} frames of file ${file + 1}`]
+      ? [`nothing was learned from file ${file + 1}, with ${counted(log.frames.length, 'frame')}`]
       : [],
   );
   return success({ text: writeLearned(learned), summary, notes, unused, learned });
@@ -130,7 +133,7 @@ export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
     }
     size += asked.piece.length;
     if (size > MOST_LEARNED) {
-      const message = `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or for less time with since`;
+      const message = `there are more than ${MOST_LEARNED} bytes of traffic: request one line, or a shorter time with since`;
       return { kind: 'unusable', message };
     }
     pieces.push(asked.piece);

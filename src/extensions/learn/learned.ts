@@ -216,7 +216,7 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
   for (const [what, how] of instead) if (how !== undefined) remark(how, what);
   const conditions = apart(Array.from(turns.values(), ({ when }) => when));
   const odd = oddReplies([...turns.values()], conditions, most, (what) =>
-    remark('replies changed too often for the rules, so the last one is used', what),
+    remark('replies changed too often for the rules, so only the last one is used', what),
   );
   return {
     ...{ unit, tables: model.tables, odd, requests: turns.size, remarks },
@@ -245,7 +245,7 @@ function played(
 function insteadOfValues(bytes: Uint8Array, reply: AduContent | undefined): string {
   if (bytes.length === 0) return 'never answered';
   const [code = 0, exception] = reply?.pdu ?? [];
-  if (code < 0x80 || reply?.pdu.length !== 2) return 'answered with something else';
+  if (code < 0x80 || reply?.pdu.length !== 2) return 'answered with an unexpected reply';
   return `answered with exception ${String(exception).padStart(2, '0')}`;
 }
 

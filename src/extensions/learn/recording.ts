@@ -61,7 +61,7 @@ export class Recording {
     this.#length = end - start;
     this.#rules = Math.floor(rules / devices.length);
     this.notes.push(
-      `Played as recorded, ${Math.ceil(this.#length / 1000)} s on the clock of each device${recorded.loop ? ', again and again' : ''}.`,
+      `Plays ${Math.ceil(this.#length / 1000)} s as recorded, on the clock of each device${recorded.loop ? ', and starts again at the end' : ''}.`,
     );
   }
 
@@ -100,7 +100,7 @@ export class Recording {
     const slow = device.timed.filter(({ ms }) => ms.some((each) => each >= SHORTEST_DELAY));
     if (slow.length > this.#rules) {
       return this.#cut(
-        `${name}: too many kinds of requests for one rule each, so replies take the usual time`,
+        `${name}: too many kinds of requests for one rule each, so replies have the usual delay`,
       );
     }
     const most = Math.min(MOST_IN_RULE, Math.floor(this.#timesLeft / Math.max(1, slow.length)));

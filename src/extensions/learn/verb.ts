@@ -4,6 +4,7 @@ import { Remote } from '../../cli/verbs/remote.js';
 import { complain, NOT_DONE, note, OK, say } from '../../cli/verbs/say.js';
 import { editorLineFor, save, writeNativeFile } from '../../cli/verbs/write-files.js';
 import { failure, type Result, success } from '../../common/result.js';
+import { counted } from '../../common/words.js';
 import { loadNative } from '../../document/load.js';
 import { readBytes } from '../../document/text/read-file.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
@@ -114,7 +115,7 @@ function secondReading({ learned }: LearnedFile, contents: readonly Uint8Array[]
 function checkText({ asked, same, others }: Check): string[] {
   const more = others.length - MOST_PRINTED;
   return [
-    `sent again: ${same} of ${asked} requests get the same reply, byte for byte`,
+    `sent again: ${same} of ${counted(asked, 'request')} got the same reply, byte for byte`,
     ...others.slice(0, MOST_PRINTED),
     ...(more > 0 ? [`and ${more} more`] : []),
   ];

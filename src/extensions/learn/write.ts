@@ -1,4 +1,5 @@
 import { printableLine } from '../../common/rest-client/printable.js';
+import { counted } from '../../common/words.js';
 import type { TableName } from '../../device/tables.js';
 import { delayRule, listed, nativeText, registersOf, valueLists } from '../../document/native-file.js';
 import { fileText } from '../../document/print.js';
@@ -50,7 +51,7 @@ export function writeLearned({ source, conversation, lines, notes, recorded }: L
   const registers = devices.map(({ device }) => registersOf((table) => entriesOf(table, device, recording)));
   return nativeText({
     remarks: [
-      `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${FRAMINGS[framing.name]}.`,
+      `Written by modbus-sim learn from ${source}: ${counted(exchanges.length, 'request')}, ${FRAMINGS[framing.name]}.`,
       ...devices.flatMap(({ device, name }) =>
         [...device.remarks].map(([how, what]) => `${name}: ${how}: ${listed(what)}`),
       ),
@@ -59,7 +60,7 @@ export function writeLearned({ source, conversation, lines, notes, recorded }: L
       ),
       ...notes,
       ...(recording?.notes ?? []),
-      ...(faults.length > MOST_RULES ? [`${faults.length - MOST_RULES} more rules were left out.`] : []),
+      ...(faults.length > MOST_RULES ? [`Fault rules left out: ${faults.length - MOST_RULES}.`] : []),
     ],
     devices: devices.map(({ device, name }, i) => [
       name,

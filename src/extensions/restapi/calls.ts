@@ -327,7 +327,7 @@ export const callsAnswerSchema = z
     foot: z.string(),
     result: z.literal('ok'),
   })
-  .meta({ id: 'Calls', description: 'The simulation of responses, and the calls.' });
+  .meta({ id: 'Calls', description: 'The simulated responses and the recorded calls.' });
 
 type CallsAnswer = z.infer<typeof callsAnswerSchema>;
 

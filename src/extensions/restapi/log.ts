@@ -90,7 +90,7 @@ export class LogEndpoint {
           return failure(`line: ${unknownName('line', fields.line, [...map.names()])}`);
         const filter = logFilter(fields);
         if (request.submit === 'Download')
-          return this.#answer('All events that are kept, oldest first', wantedOldestFirst(traffic, filter));
+          return this.#answer('All recorded events, oldest first', wantedOldestFirst(traffic, filter));
         this.#watch.begin(filter);
         return this.#answer('Monitoring active', this.#watched());
       }

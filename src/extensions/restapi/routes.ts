@@ -41,14 +41,14 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
     },
     calls: {
       summary: 'Simulate responses, or list calls',
-      description: 'Every answer has the whole state. The simulation acts on all lines.',
+      description: 'Every answer contains the whole state. The simulation acts on all lines.',
       describedBody: CALLS_REQUESTS.described,
       answer: callsAnswerSchema,
       handle: (body) => calls.handle(body),
     },
     server: {
       summary: 'Show, start, stop or change lines',
-      description: '`Set` takes settings by their pymodbus names.',
+      description: '`Set` accepts settings by their pymodbus names.',
       describedBody: SERVER_REQUESTS.described,
       answer: serverAnswerSchema,
       handle: (body) => handleServer(desk.rpc, body),
@@ -56,7 +56,7 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
     log: {
       summary: 'List the traffic',
       description:
-        '`Download` lists all traffic that is kept, `Monitor` only new traffic. `Clear` deletes all traffic.',
+        '`Download` lists all recorded traffic, `Monitor` only new traffic. `Clear` deletes all traffic.',
       describedBody: LOG_REQUESTS.described,
       answer: logAnswerSchema,
       handle: (body) => log.handle(body),
@@ -65,7 +65,7 @@ export function restapiRoutes(desk: ApiContext): FastifyPluginCallback {
   return (app, _, done) => {
     for (const [name, { answer, handle, ...described }] of Object.entries(endpoints)) {
       const response = {
-        200: z.union([answer, failureSchema]).describe('What was requested, or what is wrong.'),
+        200: z.union([answer, failureSchema]).describe('The requested data, or an error.'),
         400: failureSchema,
       };
       app.post(`/${name}`, { schema: { ...described, tags: TAGS, response } }, async ({ body }, reply) => {

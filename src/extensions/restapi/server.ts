@@ -173,8 +173,8 @@ const serverRowSchema = z.object({
   comm: z.enum(['serial', 'tcp', 'udp', 'tls']),
   framer: z.enum(['socket', 'rtu', 'ascii']),
   state: z.enum(['open', 'waiting', 'stopped', 'failed']),
-  error: z.string().describe('Why it is not open.'),
-  place: z.string().describe('Where clients find the line; for port 0, with the port that it got.'),
+  error: z.string().describe('Why the line is not open.'),
+  place: z.string().describe('Where clients find the line; for port 0, with the chosen port.'),
   host: z.string().nullable(),
   port: z.union([z.string(), z.number()]),
   baudrate: z.number().nullable(),
@@ -190,7 +190,7 @@ const serverRowSchema = z.object({
   gap: z.number().nullable(),
   clients: z.number().nullable(),
   uptime: z.number().nullable(),
-  units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
+  units: z.record(z.string(), z.string()).describe('Device names by unit identifier.'),
   ...Object.fromEntries(COUNTED.map((name) => [countName(name), z.number()])),
 });
 
@@ -291,8 +291,7 @@ async function setLine(
   const findings = new Findings();
   const change = nativeChange(line, settings, new At(written, findings));
   if (findings.count > 0) return mistakes(findings);
-  if (Object.keys(change).length === 0)
-    return failure('body: nothing to set, expected a setting of the line');
+  if (Object.keys(change).length === 0) return failure('body: nothing to set, expected a line setting');
   return answerTo(line, await rpc.call('line.change', { line: line.name, settings: change }));
 }
 

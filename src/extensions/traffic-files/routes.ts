@@ -37,14 +37,14 @@ export function trafficFileRoutes(files: TrafficFiles, writesIn: string): Routes
   return {
     'GET /traffic/file': {
       summary: 'Get whether traffic is written to disk',
-      description: 'Where the file is, and what could not be read.',
+      description: 'Where the file is, and what could not be written.',
       handle: async () => view(files),
       response: { 200: viewSchema },
     },
     'PUT /traffic/file': {
       summary: 'Write traffic to disk',
       description:
-        'Events from now on are written to files in a directory, which is inside the one that REST may write to. The oldest files are removed.',
+        'Writes new events to files in a directory inside the one that REST may write to. If there are too many files, the oldest are removed.',
       schema: { body: fileBody },
       handle: async (request, reply) => {
         const body = request.body as z.infer<typeof fileBody>;

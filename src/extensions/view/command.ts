@@ -5,7 +5,7 @@ import { failure, type Result, success } from '../../common/result.js';
 const OPTIONS = {
   ...OUTPUT_OPTIONS,
   output: {
-    ...text('FILE', 'where the page is written (default: beside the file, with .html added)'),
+    ...text('FILE', 'write the page to this file (default: next to the input, with .html added)'),
     short: 'o',
   },
 };
@@ -20,7 +20,7 @@ export const VIEW = command({
   words: 'FILE',
   summary: 'write a page that shows a report, a capture or recorded traffic in a browser',
   details:
-    'Reads a report (HTML), a capture (pcapng, pcap) or traffic as NDJSON (traffic.file, GET /api/v1/traffic?format=ndjson), up to 16 MiB, and writes the console with the report, or the last 50,000 frames or events: one HTML file, which needs no simulator and no network. Prints the path of the page.',
+    'Reads a report (HTML), a capture (pcapng, pcap) or traffic as NDJSON (traffic.file, GET /api/v1/traffic?format=ndjson), up to 16 MiB, and writes one HTML file: the console with the report, or with the last 50,000 frames or events. The page needs no simulator and no network. Prints its path.',
   examples: ['view bus.pcapng', 'view traffic-000001.ndjson -o incident.html'],
   options: OPTIONS,
   parse({ words: [file, ...more], values }): Result<ViewCommand> {

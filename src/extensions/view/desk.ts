@@ -32,9 +32,9 @@ const EXAMPLE =
 const NO_BYTES = 'content-type: expected application/octet-stream';
 /** Longest time to make the page of a file, in ms: on a busy machine it waits for the lines. */
 const VIEWING_MS = 120_000;
-const TOO_LARGE = 'body: expected a file whose page has at most 16 MiB, compressed';
-const NO_MEMORY = 'the file needs more memory than there is for it';
-const NOT_KEPT = 'this file is not kept any more: open it again';
+const TOO_LARGE = 'body: expected a file whose page takes at most 16 MiB when compressed';
+const NO_MEMORY = 'the file needs more memory than is available';
+const NOT_KEPT = 'this file is no longer kept: open it again';
 
 /** `/api/v1/view`: makes a page from a file, like `modbus-sim view`. */
 export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): ExtensionPart {
@@ -51,9 +51,9 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
     routes: {
       traffic: {
         'POST /view': {
-          summary: 'Open a file of traffic',
+          summary: 'Open a traffic file',
           description:
-            'Makes a page of a report (HTML), a capture (pcapng, pcap) or traffic as NDJSON, up to 16 MiB, as `modbus-sim view FILE` does. The last four pages are kept. A token that may only read suffices.',
+            'Makes a page from a report (HTML), a capture (pcapng, pcap) or traffic as NDJSON, up to 16 MiB, like `modbus-sim view FILE`. The last four pages are kept. A read-only token is enough.',
           schema: {
             querystring: section({
               name: z.string().max(255).default('a file').describe('The name of the file, for the title.'),
@@ -95,10 +95,10 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
             201: z
               .object({
                 url: z.string().describe('The address of the page.'),
-                notes: z.array(z.string()).describe('What it does not show, a sentence each.'),
+                notes: z.array(z.string()).describe('What the page does not show, one sentence each.'),
               })
               .meta({
-                description: 'The page is there.',
+                description: 'The page was made.',
                 examples: [{ url: '/api/v1/view/5f0c1a2b3d4e5f60', notes: [] }],
               }),
             ...failures(400, 413),
@@ -106,8 +106,8 @@ export function viewAtDesk({ beginWork }: Pick<ApiContext, 'beginWork'>): Extens
         },
         'GET /view/:id': {
           summary: 'Get the page of a file',
-          description: 'The page of a file that was opened, as long as it is kept.',
-          params: z.object({ id: z.string().describe('The end of its address.') }),
+          description: 'The page of an opened file, as long as it is kept.',
+          params: z.object({ id: z.string().describe('The last part of its address.') }),
           exposeHeadRoute: false,
           handle: (request, reply) => {
             const page = kept.get((request.params as { readonly id: string }).id);

@@ -66,7 +66,7 @@ const recorded = z.object({
 /** Reads the data that this program embedded in a page. */
 function shownPage(text: string): Result<Omit<Recorded, 'version' | 'title'>> {
   const [, data] = /<script type="application\/json" id="recorded">([^<]*)</.exec(text) ?? [];
-  if (data === undefined) return failure('is a page of HTML, but no report of this program');
+  if (data === undefined) return failure('is an HTML page, but not a report of this program');
   const read = recorded.safeParse(parsed(data));
   return read.success
     ? success(read.data as unknown as Omit<Recorded, 'version' | 'title'>)
@@ -107,8 +107,8 @@ function recordedTraffic(text: string): Result<ShownTraffic> {
     events: shown.list,
     notes: [
       ...shown.notes,
-      ...(earlier > 0 ? [`${counted(earlier, 'event')} of an earlier run are left out`] : []),
-      ...(missing > 0 ? [`${counted(missing, 'event')} are missing from the file`] : []),
+      ...(earlier > 0 ? [`${counted(earlier, 'event')} of an earlier run left out`] : []),
+      ...(missing > 0 ? [`${counted(missing, 'event')} missing from the file`] : []),
     ],
   });
 }

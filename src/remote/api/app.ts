@@ -28,7 +28,7 @@ import { openApiRoutes } from './openapi/routes.js';
 import { refusalIn, takeRequests } from './requests.js';
 import { v1Routes } from './v1/routes.js';
 
-const health = z.object({ status: z.literal('ok') }).describe('The program serves.');
+const health = z.object({ status: z.literal('ok') }).describe('The program is serving.');
 
 /**
  * Serves `/healthz`, for monitoring programs. It asks the side of the lines, so an answer shows that both
@@ -41,7 +41,7 @@ function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallback {
       {
         schema: {
           summary: 'Check that the program is serving',
-          description: 'Needs no token.',
+          description: 'No token is required.',
           tags: ['program'],
           response: { 200: health },
         },

@@ -98,7 +98,7 @@ function* simulatorFamilies(
   yield plain(
     'summary',
     `${PREFIX}event_loop_lag_seconds`,
-    'How late timers were since the last reading of the metrics.',
+    'How late timers fired since the last scrape.',
     lag?.map(({ quantile, seconds }) => [{ quantile }, seconds]) ?? [],
   );
   yield counter('requests', COUNTERS.requests, byFrame(all, 'requests'));
@@ -117,7 +117,7 @@ function* simulatorFamilies(
   yield counter('exceptions', 'Replies that began with an exception, by exception code.', exceptions(all));
   yield counter('outcomes', 'Outcomes of requests.', outcomes(all));
   yield counter('bytes', 'Bytes on the line.', bytes(all));
-  yield counter('speaking_seconds', 'How long bytes were on the wire.', speaking(all));
+  yield counter('speaking_seconds', 'Time that bytes took on the wire.', speaking(all));
   yield histogram(
     'turnaround_seconds',
     'Time from the end of a request to the beginning of its reply.',
@@ -140,17 +140,23 @@ function* simulatorFamilies(
   );
   yield gauge(
     'clients',
-    'Clients connected to the line now. Serial lines can’t count theirs.',
+    'Clients connected to the line now; not counted on serial lines.',
     all.flatMap(({ name, clients }) => (clients === undefined ? [] : [[{ line: name }, clients]])),
   );
-  yield gauge('added_memory_bytes', 'Upper bound of the memory used by additions over REST.', [
-    [{}, memory.used],
-  ]);
-  yield gauge('added_memory_limit_bytes', 'How much memory they may use.', [[{}, memory.limit]]);
-  yield counter('traffic_events', 'Events of all lines in the traffic.', [[{}, lastEvent]]);
+  yield gauge(
+    'added_memory_bytes',
+    'Upper bound of the memory used by devices, signals and fault rules added over REST.',
+    [[{}, memory.used]],
+  );
+  yield gauge(
+    'added_memory_limit_bytes',
+    'Maximum memory for devices, signals and fault rules added over REST.',
+    [[{}, memory.limit]],
+  );
+  yield counter('traffic_events', 'Traffic events recorded on all lines.', [[{}, lastEvent]]);
   yield counter(
     'traffic_events_dropped',
-    'Events no longer kept: newer ones took their place, or they were cleared.',
+    'Events no longer kept, because newer ones replaced them or they were cleared.',
     [[{}, firstEvent - 1]],
   );
 }

@@ -68,7 +68,7 @@ const LONGEST_PAUSE_TAKEN_OVER_MS = 60_000;
  */
 const STEADY_MS = 60_000;
 const MOST_TOLD = 3;
-const COMES_AND_GOES = `it connects and disconnects repeatedly; this is reported again when a connection has lasted ${STEADY_MS / 1000} s`;
+const COMES_AND_GOES = `it connects and disconnects repeatedly, which is not reported again until a connection lasts ${STEADY_MS / 1000} s`;
 
 /**
  * Longest packet in bytes; a longer one ends the connection before it is stored. The longest request fits,
@@ -135,7 +135,7 @@ export class Broker {
   publish(message: Publication): void {
     const hasLostState = this.#outbox.add(message);
     // After a new connection, everything is reported again.
-    if (hasLostState && this.#status.connected) this.#cut('too many bytes are waiting for it');
+    if (hasLostState && this.#status.connected) this.#cut('too many bytes are waiting to be sent');
     this.#send();
   }
 
@@ -222,14 +222,14 @@ export class Broker {
     client.stream.prependListener('data', (chunk: Uint8Array) => {
       const longest = watch.longestIn(chunk);
       if (longest > LONGEST_PACKET)
-        this.#cut(`it has sent a packet of ${longest} bytes, expected at most ${LONGEST_PACKET}`);
+        this.#cut(`the broker sent a packet of ${longest} bytes, expected at most ${LONGEST_PACKET}`);
     });
     client.on('packetreceive', (packet) => {
       if (packet.cmd === 'publish' && packet.qos === 2) {
         bytes += packet.payload.length - (unreleased.get(packet.messageId) ?? 0);
         unreleased.set(packet.messageId, packet.payload.length);
         if (unreleased.size > MOST_UNRELEASED.messages || bytes > MOST_UNRELEASED.bytes)
-          this.#cut(`it has not released ${unreleased.size} messages of QoS 2 with ${bytes} bytes`);
+          this.#cut(`the broker has not released ${unreleased.size} QoS 2 messages (${bytes} bytes)`);
       } else if (packet.cmd === 'pubrel') {
         bytes -= unreleased.get(packet.messageId) ?? 0;
         unreleased.delete(packet.messageId);
@@ -244,7 +244,7 @@ export class Broker {
 
   /** The reason why the broker ended the connection, in its own words (MQTT 5, 3.14). */
   #goodbye(code = 0, words?: string): Error {
-    const reason = words ?? `the broker ended it with reason ${code}`;
+    const reason = words ?? `the broker closed it with reason ${code}`;
     return Object.assign(new Error(code === TAKEN_OVER ? this.#takenOver : reason), { code });
   }
 

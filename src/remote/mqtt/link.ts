@@ -164,7 +164,7 @@ export class MqttLink {
     try {
       await work();
     } catch (error) {
-      this.#log.error(error, 'MQTT: a task has failed');
+      this.#log.error(error, 'MQTT: a task failed');
     }
   }
 

@@ -198,7 +198,7 @@ export class LineEnd {
     if (first.isLast) return done(first);
     if (this.#lists.size >= MOST_LISTS) {
       begun.value.return?.();
-      const message = `expected at most ${MOST_LISTS} long lists at a time, and that many are being read`;
+      const message = `expected at most ${MOST_LISTS} long lists at a time; that many are already being read`;
       return refusal('readers.too_many', '', message);
     }
     this.#lists.set(id, begun.value);

@@ -24,7 +24,7 @@ export function ask<Value>(method: Method, path: string, body?: object): Promise
 }
 
 /** Why a control that changes something is disabled in a read-only session. */
-export const ONLY_READS = 'this session may only read';
+export const ONLY_READS = 'this session is read-only';
 
 /** Whether this session is read-only. False while its role is not known. */
 export function onlyReads(): boolean {
@@ -33,7 +33,7 @@ export function onlyReads(): boolean {
 
 /** Why nothing can be changed here; undefined if it can. */
 export function whyOff(): string | undefined {
-  if (past.value !== undefined) return 'this is the past';
+  if (past.value !== undefined) return "the past can't be changed";
   return onlyReads() ? ONLY_READS : undefined;
 }
 

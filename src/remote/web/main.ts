@@ -140,10 +140,10 @@ function Header() {
 function ConnectionState() {
   const now = connection.value;
   if (now.state === 'open') return html`<${State} tone="good">live<//>`;
-  if (needsLogIn.value) return html`<${State} tone="warn">waits for a token<//>`;
+  if (needsLogIn.value) return html`<${State} tone="warn">waiting for a token<//>`;
   if (now.state === 'connecting') return html`<${State} tone="warn">connecting<//>`;
   if (now.state === 'restarting')
-    return html`<${State} tone="warn">REST restarts<//>
+    return html`<${State} tone="warn">REST restarting<//>
       <p class="banner warn long" role="status">REST is restarting. The lines continue to run.</p>`;
   const text =
     now.state === 'lost' ? 'Connection lost, trying again' : `No live values, trying again: ${now.reason}`;

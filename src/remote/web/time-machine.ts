@@ -26,10 +26,10 @@ const STEPS_S = [-10, -1, 1, 10];
 
 /** What the views show of the past; the others keep showing the present. */
 const FOLLOWING: Readonly<Partial<Record<ShownView, string>>> = {
-  lines: recorded ? 'The lanes end here.' : 'The lanes end here; all else is of now.',
-  conversations: 'What was asked before.',
+  lines: recorded ? 'The lanes end here.' : 'The lanes end here; everything else is current.',
+  conversations: 'Requests before this time.',
   registers: 'Nothing can be changed here.',
-  traffic: recorded ? 'The last event until then is open.' : 'Nothing can be changed here.',
+  traffic: recorded ? 'The last event before this time is open.' : 'Nothing can be changed here.',
   faults: 'Nothing can be changed here.',
 };
 

@@ -185,7 +185,7 @@ export type WrittenEntry = Readonly<Record<string, unknown>> | string | undefine
  */
 export function* plainEntries(device: Device, table: TableName): Generator<WrittenEntry> {
   const isBits = table === 'coils' || table === 'discrete';
-  if (isBits && hasActions(device, table)) yield 'register actions don’t run when their bits are read';
+  if (isBits && hasActions(device, table)) yield "register actions don't run when their bits are read";
   const found = isBits ? bitsOf(device, table) : valuesOf(device, table);
   for (const run of runsOf(found)) {
     if (run?.inexact) yield inexactComment(run.address);
@@ -195,7 +195,7 @@ export function* plainEntries(device: Device, table: TableName): Generator<Writt
 
 /** The comment on the entry at `address`, whose text or NaN does not produce the same bytes. */
 export function inexactComment(address: number): string {
-  return `registers from ${address} on hold other bytes with the same meaning, or are not text`;
+  return `registers from ${address} on contain different bytes with the same meaning, or are not text`;
 }
 
 /** True when some tables share registers. */

@@ -44,7 +44,7 @@ export function configurationText(running: RunningConfiguration): Generator<stri
 function* sections(running: RunningConfiguration): Generator<BlockPart> {
   const { directory, lines, rules, faultLines, findValue } = running;
   yield 'The configuration that was running when this file was made. Clocks, counts and the times of fault rules start from zero.';
-  yield `Relative paths begin in ${quote(directory)}: keep this file there.`;
+  yield `Relative paths start in ${quote(directory)}: keep this file there.`;
   yield ['devices', new Block(devices(running))];
   yield [
     'lines',
@@ -68,7 +68,7 @@ function* sections(running: RunningConfiguration): Generator<BlockPart> {
 function* secretsLeftOut({ api: { token, readTokens } }: RunningConfiguration): Generator<string> {
   if (token !== undefined)
     yield 'The token is left out: set it here as `token`, or in the environment as MODBUS_SIM_TOKEN.';
-  if (readTokens !== undefined) yield 'The tokens for reading are left out: set them here as `readTokens`.';
+  if (readTokens !== undefined) yield 'The read-only tokens are left out: set them here as `readTokens`.';
 }
 
 function lineBlock({ source }: LineDefinition, state: string): Block {
@@ -222,7 +222,7 @@ function mannersLeftOut({ device }: WrittenDevice, lines: readonly LineDefinitio
 /** The comments on what a native file can't express about the device of a pymodbus file. */
 function* differences({ tables }: DeviceDefinition, device: Device): Generator<string> {
   const windows = Object.values(tables);
-  yield 'From a pymodbus file. Clients count addresses as for a native device.';
+  yield 'From a pymodbus file. Clients use the same addresses as for a native device.';
   if (sharesCells(device)) yield 'Its tables were one list of registers; here each table has its own.';
   if (windows.some(({ wholeValues }) => wholeValues))
     yield 'It refused to read or write part of a value; a native device does not.';

@@ -170,7 +170,7 @@ export function whyUnchangeable({ image, location, point }: DeviceValue): string
   if (point && image.live?.isFull(location.address)) return TOO_MUCH_TO_COME;
   const signal = point?.signal;
   if (!signal || signal.accumulator) return undefined;
-  return 'is moved by its signal; DELETE the signal to hold the value';
+  return 'is computed by its signal; DELETE the signal to hold the value';
 }
 
 /** Writes a value that `parseChange` accepted, for REST. Reactions act on it. */

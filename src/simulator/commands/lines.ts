@@ -63,7 +63,7 @@ async function removeLine(
 ): Promise<Outcome<null>> {
   if (!simulator.lines.has(name)) return unknownLine(name);
   if (simulator.lines.size === 1 && !isOwner) {
-    return refusal('line.last', '', 'the last line can’t be removed: a configuration needs one');
+    return refusal('line.last', '', "the last line can't be removed: a configuration needs one");
   }
   const removed = await simulator.changes.removeLine(name);
   return removed.ok ? done(null) : notDone(removed);

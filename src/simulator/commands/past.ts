@@ -18,10 +18,10 @@ interface PastMoment {
 const ROUNDING_MS = 0.001;
 
 const WHY: Readonly<Record<Since['why'], string>> = {
-  made: 'the device was added then',
-  restarted: 'it was restarted then',
-  clock: 'its clock was set then',
-  defined: 'registers were defined then',
+  made: 'the device was added at that time',
+  restarted: 'it was restarted at that time',
+  clock: 'its clock was set at that time',
+  defined: 'registers were defined at that time',
   full: 'earlier changes are no longer kept',
 };
 

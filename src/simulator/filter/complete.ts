@@ -38,7 +38,7 @@ function fieldOffers(text: string): readonly (readonly [string, string])[] {
     return [takes === 'duration' ? `${name}>` : takes === 'value' ? `${name} ` : `${name}=`, about] as const;
   });
   const words = text.trim() === '' ? [] : ([['or', 'either side']] as const);
-  return [...fields, ['not', 'everything that does not match what follows'], ...words];
+  return [...fields, ['not', 'events that do not match the expression that follows'], ...words];
 }
 
 function valueOffers(field: FieldName, seen: SeenValues): readonly (readonly [string, string])[] {

@@ -77,7 +77,7 @@ export const FIELDS: Readonly<Record<FieldName, Field>> = {
   },
   exception: {
     takes: 'numbers',
-    about: 'an exception: alone, by its code or a part of its name, or none for a good reply',
+    about: 'any exception, or one by its code or a part of its name; none for a normal reply',
     expected: ranged('an exception code', 255),
     max: 255,
     names: new Map([...namesOf(ExceptionCode), [GOOD, 'none']]),
@@ -85,7 +85,7 @@ export const FIELDS: Readonly<Record<FieldName, Field>> = {
   },
   problem: {
     takes: 'choices',
-    about: 'what went wrong: ordered by rules, or not',
+    about: 'problems: ordered (caused by rules) or unordered',
     expected: 'ordered or unordered',
     choices: ['ordered', 'unordered'],
     alone: true,

@@ -53,7 +53,7 @@ export class RealLine {
       return () => this.#callOff(current);
     }
     if (this.#waiting.length >= MOST_WAITING) {
-      done({ kind: 'failed', reason: `more than ${MOST_WAITING} requests wait for the real device` });
+      done({ kind: 'failed', reason: `more than ${MOST_WAITING} requests are waiting for the real device` });
       return () => {};
     }
     const asked: PendingRequest = { request, done };

@@ -217,7 +217,7 @@ export async function restoreSimulator(
   for (const rule of known ? faults.rules : [])
     if (typeof rule.name === 'string') simulator.changes.budget.countRule(rule.name, costOf(rule).bytes);
   return {
-    problems: [...refused, ...(faults && !known ? ['fault rules: those in the file have changed'] : [])],
+    problems: [...refused, ...(faults && !known ? ['fault rules: the rules in the file have changed'] : [])],
     lines: new Set(
       [...lines.changed, ...lines.added].flatMap(({ name }) => (done.includes(`line ${name}`) ? [name] : [])),
     ),

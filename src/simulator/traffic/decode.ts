@@ -311,7 +311,7 @@ function noticeText({ kind, count }: NoticeEvent): string {
     case 'echo':
       return 'echo: our own reply came back and was removed';
     case 'loop':
-      return 'loop: the same replies came back again and again, so the next ones are not executed';
+      return 'loop: our own replies keep coming back, so further copies are not executed as requests';
     case 'collision':
       return 'collision: another device sent while a reply was on the wire';
     case 'overrun':
@@ -330,7 +330,7 @@ const ASCII_END = 2;
  */
 export function damageText(bytes: Uint8Array, framing: Framing): string {
   const content = bytes.length <= framing.maxLength ? framing.fields(bytes) : undefined;
-  const none = `${bytes.length} bytes that are not a valid frame`;
+  const none = `not a valid frame (${counted(bytes.length, 'byte')})`;
   if (content === undefined) return none;
   const right = framing.encode(content);
   switch (framing.name) {
@@ -338,7 +338,7 @@ export function damageText(bytes: Uint8Array, framing: Framing): string {
       const [found, expected] = [crcOf(bytes), crcOf(right)];
       if (found !== expected) return `CRC error: ${found}, expected ${expected}`;
       // The CRC is right, so there is another reason why it is not a message.
-      return `${bytes.length} bytes with a correct CRC that are not a separate message: other bytes preceded them without a silence, or no message has this length`;
+      return `not a separate message, although its CRC is correct (${counted(bytes.length, 'byte')}): other bytes preceded it without a silence, or no message has this length`;
     }
     case 'ascii': {
       const [found, expected] = [lrcOf(bytes), lrcOf(right)];

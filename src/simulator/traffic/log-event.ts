@@ -119,7 +119,7 @@ function warningOf(event: NewEvent): (() => string) | undefined {
 }
 
 function withLeftOut(text: string, leftOut: number): string {
-  return leftOut === 0 ? text : `${text} (and ${leftOut} times more since the last warning)`;
+  return leftOut === 0 ? text : `${text} (${leftOut} more since the last warning)`;
 }
 
 /** Formats the event, with the faults that acted: `reply: unit 1 read coils 0: …; faults: late (delay)`. */

@@ -19,7 +19,7 @@ const stepSchema = z.object({
   endedUs: z
     .number()
     .nullable()
-    .describe('When its last character had left, or its break had ended, if it began at `achievedUs`.'),
+    .describe('When the last character left or the break ended, if the step began at `achievedUs`.'),
   uncertaintyUs: z
     .number()
     .nullable()

@@ -9,10 +9,10 @@ export const SUMS = {
   ordered: 'Replies that a fault rule acted on, whether or not they were sent.',
   missing: 'Requests without a reply, and without a fault rule that acted.',
   foreign: 'Frames between other devices, and responses under one of our unit identifiers.',
-  damaged: 'Damaged messages and collisions. Their unit is not known.',
-  bytesIn: 'Bytes that came in.',
+  damaged: 'Damaged messages and collisions, whose unit is unknown.',
+  bytesIn: 'Bytes that were received.',
   bytesOut: 'Bytes that were sent.',
-  speakingMs: 'How long these bytes were on the wire, in ms; 0 on lines without character times.',
+  speakingMs: 'Time that these bytes took on the wire, in ms; 0 on lines without character times.',
   slowestMs: 'The longest time from a request to its reply, in ms; 0 without a reply.',
 } as const;
 

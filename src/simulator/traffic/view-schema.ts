@@ -50,7 +50,7 @@ export const trafficViewSchema = z
       })
       .optional()
       .describe('For a reply that confirms a write: the values written.'),
-    client: z.string().optional().describe('Who is at the other end of a socket.'),
+    client: z.string().optional().describe('The client at the other end of a socket.'),
     host: z
       .string()
       .optional()

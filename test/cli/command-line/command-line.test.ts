@@ -284,7 +284,7 @@ describe('the command line', () => {
     ],
     [
       'learn a.log --scenario b.yaml',
-      '--scenario needs -o, the bench that it is for (see modbus-sim help learn)',
+      '--scenario needs -o, which names the bench for the scenario (see modbus-sim help learn)',
     ],
     ['examine bus --checks time-out', 'examine is now called test-client (see modbus-sim help test-client)'],
     ['inspect --tcp a:502', 'inspect is now called test-server (see modbus-sim help test-server)'],
@@ -307,11 +307,11 @@ describe('the command line', () => {
     ['test', 'test needs one or more scenario files (see modbus-sim help test)'],
     ...['monitor', 'test a.yaml', 'test-client bus'].map((command): [string, string] => [
       `${command} --url ftp://a`,
-      `--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a" (see modbus-sim help ${command.split(' ')[0]})`,
+      `--url: expected the address of the REST interface, such as http://127.0.0.1:8080, got "ftp://a" (see modbus-sim help ${command.split(' ')[0]})`,
     ]),
     [
       'extcap --extcap-interfaces --url ftp://a',
-      '--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a"',
+      '--url: expected the address of the REST interface, such as http://127.0.0.1:8080, got "ftp://a"',
     ],
     ['extcap --frob', "extcap: Unknown option '--frob' (see modbus-sim help extcap)"],
     ['--config', '--config needs a value'],
@@ -325,8 +325,11 @@ describe('the command line', () => {
     ['check a --log info', 'check takes no option --log (see modbus-sim help check)'],
     ['ports a', 'ports takes no arguments (see modbus-sim help ports)'],
     ['--config a --json_file b', "--config and --json_file can't be used together"],
-    ['--modbus_server a', '--modbus_server chooses from a pymodbus file, which --json_file names'],
-    ['--config a --modbus_device b', '--modbus_device chooses from a pymodbus file, which --json_file names'],
+    ['--modbus_server a', '--modbus_server selects an entry of a pymodbus file and needs --json_file'],
+    [
+      '--config a --modbus_device b',
+      '--modbus_device selects an entry of a pymodbus file and needs --json_file',
+    ],
     [
       '--json_file a --custom_actions_module b',
       '--custom_actions_module: custom actions of Python modules are not supported',

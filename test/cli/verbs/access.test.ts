@@ -66,7 +66,7 @@ describe('REST beyond this machine', () => {
   it('without a token is refused, unless the file says insecure', async () => {
     const { code, stderr } = await run(['--config', newFile(setup({ host: '::' }))], newDirectory());
     expect(code).toBe(1);
-    expect(stderr).toContain('api.host: :: can be reached from other machines, which needs a token');
+    expect(stderr).toContain('api.host: :: can be reached from other machines, so a token is required');
     const program = await started({ host: '0.0.0.0', insecure: true });
     const { port } = new URL(program.restUrl());
     for (const host of ['127.0.0.1', ...ownAddresses()]) {

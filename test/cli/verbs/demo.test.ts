@@ -41,7 +41,7 @@ describe('modbus-sim without arguments', () => {
 
     const second = await startProgram({ args: ['--http_port', '0'], env: { TMPDIR: program.directory } });
     expect(second.output.stdout).toContain(
-      `process ${program.pid} uses the link of line demo, so this program's is ${link}-${second.pid}\n` +
+      `process ${program.pid} uses the link of line demo, so this program uses ${link}-${second.pid}\n` +
         `port ${DEMO_PORT} is taken, so line lan uses a free one\n`,
     );
     expect(second.output.stdout).toMatch(/^line lan: Modbus TCP on 127\.0\.0\.1:(?!5020)\d+, units 1, 2$/m);

@@ -25,7 +25,7 @@ it('a desk that gets no processor time is waited for, with a higher priority whe
   await compute(program, 12_000);
   const log = () => program.output.stdout + program.output.stderr;
   await until(() => log().includes('REST is slow'), 'the log says so');
-  expect(log()).toMatch(/silent for \d+\.\d s, in which it used 0\.0 s of processor time and waited/);
+  expect(log()).toMatch(/silent for \d+\.\d s \(processor time 0\.0 s, waiting/);
   expect(threadsBehind(program)).toBe(log().includes('its priority is raised') ? 0 : 1);
   await until(() => log().includes('REST answers again'), 'it answers');
   expect(threadsBehind(program)).toBe(1);
@@ -35,7 +35,7 @@ it('a desk that gets no processor time is waited for, with a higher priority whe
 });
 
 it('a desk that takes longer to start than it may be silent later is not replaced meanwhile', async () => {
-  const { output } = await expectReplaced('SIGUSR2', 'REST is served again', 5000);
+  const { output } = await expectReplaced('SIGUSR2', 'REST is available again', 5000);
   expect(output.stdout + output.stderr).not.toContain('is stuck');
 });
 
@@ -72,7 +72,7 @@ it('a desk that computes without end is replaced while requests come in, and the
   await clients.ask();
   await compute(program, Number.POSITIVE_INFINITY);
   await clients.ask();
-  await until(() => /served again|FATAL/.test(program.output.stderr), 'REST is served again');
+  await until(() => /served again|FATAL/.test(program.output.stderr), 'REST is available again');
   clients.end();
   expect(program.output.stderr).toContain('the REST thread is stuck and is being replaced');
   expect(program.output.stderr).not.toContain('FATAL ERROR');

@@ -33,7 +33,7 @@ it('answers a request, and leaves the place when the client does', async () => {
   standIn.end();
 });
 
-it('answers a client that sends without end, reads no more of it, and disconnects it after a time', async () => {
+it('answers a client that sends endless bytes, reads no more of it, and disconnects it after a time', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { standIn, client } = await standInAndClient();
   client.on('error', () => {});
@@ -55,5 +55,5 @@ it('REST does not start with a thread that has ended while it loaded', async () 
   const thread = startDeskThread(new URL('data:text/javascript,process.exit(3)'));
   await once(thread.worker, 'exit');
   const started = await new DeskSupervisor(thread).start({ context: {} } as never);
-  expect(started).toEqual({ ok: false, error: 'the REST thread failed: ended with 3' });
+  expect(started).toEqual({ ok: false, error: 'the REST thread failed: exited with code 3' });
 });

@@ -21,7 +21,7 @@ afterAll(() => {
   other.close();
 });
 
-const HINT = '(EADDRINUSE). With --free-ports all lines are on free ports.';
+const HINT = '(EADDRINUSE). With --free-ports all lines use free ports.';
 const DEVICES = { meter: { registers: { holding: [{ address: 0, value: 230 }] } } };
 const lines = () => ({
   bus: { tcp: { host: '127.0.0.1', port }, units: { 1: 'meter', 2: 'meter' } },

@@ -30,7 +30,7 @@ describe.concurrent('what the system does not grant is one sentence and exit cod
     const ended = await runUnder(`ulimit -n ${limit}; exec`, ['--config', newFile(CONFIG)]);
     expect(ended).toEqual({
       code: 1,
-      stderr: `this process may have only ${limit} files open; modbus-sim needs at least 256 (ulimit -n)\n`,
+      stderr: `this process may open only ${limit} files; modbus-sim needs at least 256 (ulimit -n)\n`,
     });
   });
 

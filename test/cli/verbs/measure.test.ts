@@ -113,7 +113,7 @@ describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a 
     await expect.poll(() => existsSync(link)).toBe(true);
     child.kill(signal);
     expect(await exited).toBe(2);
-    expect(stderr).toBe('line virtual: stopped before the end; nothing is judged\n');
+    expect(stderr).toBe('line virtual: stopped early; nothing was judged\n');
     expect(existsSync(link)).toBe(false);
   });
 });

@@ -104,7 +104,7 @@ export async function poll(client: RawClient): Promise<void> {
   await until(() => client.received.length >= before + 11, 'the reply has come');
 }
 
-/** Ends the desk by a signal, polls until REST is served again, and checks that the traffic from before is there. */
+/** Ends the desk by a signal, polls until REST is available again, and checks that the traffic from before is there. */
 export async function expectReplaced(
   signal: 'SIGUSR2' | 'SIGWINCH',
   reason: string,
@@ -116,7 +116,7 @@ export async function expectReplaced(
   expect(await isServed(program)).toBe(true);
   process.kill(program.pid, signal);
   const log = () => program.output.stdout + program.output.stderr;
-  while (!log().includes('REST is served again')) {
+  while (!log().includes('REST is available again')) {
     await poll(client);
     await delay(10);
   }

@@ -32,9 +32,9 @@ describe('the judge of an endurance run', () => {
     [
       'the heap of one side',
       ends({ heap: { lines: 20, desk: 33 } }),
-      'the heap of the desk grew from 30.0 to 33.0 MB',
+      'the heap of the desk thread thread grew from 30.0 to 33.0 MB',
     ],
-    ['descriptors', ends({ descriptors: 40 }), 'descriptors grew from 37 to 40'],
+    ['descriptors', ends({ descriptors: 40 }), 'file file descriptors grew from 37 to 40'],
     ['the median of a line', lineEnds({ median: 13 }), 'tcp: the median grew from 1.0 to 13.0 ms'],
     ['the p99 of a line', lineEnds({ p99: 171 }), 'tcp: p99 grew from 40.0 to 171.0 ms'],
     ['a line that falls silent', lineEnds({ requests: 0 }), 'tcp: no request was answered'],
@@ -58,18 +58,18 @@ describe('the judge of an endurance run', () => {
   });
 
   it('has no verdict without two parts to compare', () => {
-    expect(driftOf([part, part].slice(0, 1))).toEqual(['too little was measured']);
-    expect(driftOf([])).toEqual(['too little was measured']);
+    expect(driftOf([part, part].slice(0, 1))).toEqual(['too few parts were measured']);
+    expect(driftOf([])).toEqual(['too few parts were measured']);
   });
 
   it('prints a table for a document', () => {
     expect(partsTable(lineEnds({ lost: 1 }).slice(3))).toBe(
       [
-        '| part of the time | 1 | 2 |',
+        '| part | 1 | 2 |',
         '| --- | --- | --- |',
         '| memory, MB | 150.0 | 150.0 |',
-        '| heap of the lines, of the desk, MB | 20.00, 30.00 | 20.00, 30.00 |',
-        '| compiled code in it, MB | 5.00, 6.00 | 5.00, 6.00 |',
+        '| heap of the lines thread, of the desk thread, MB | 20.00, 30.00 | 20.00, 30.00 |',
+        '| compiled code in these heaps, MB | 5.00, 6.00 | 5.00, 6.00 |',
         '| descriptors | 37 | 37 |',
         '| requests to REST | 500 | 500 |',
         '| tcp: requests, lost; median, p99 ms | 1000, 0; 1.0, 40.0 | 1000, 1; 1.0, 40.0 |',

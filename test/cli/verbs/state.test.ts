@@ -298,7 +298,7 @@ describe('a program with a heap of 256 MB', () => {
     expect(await value(without)).not.toBe(4711);
     await expect
       .poll(() => without.output.stderr)
-      .toContain('the program was killed at its last 3 starts with this state');
+      .toContain('the program was killed during its last 3 starts with this state');
     const [folder = ''] = readdirSync(directory).filter((name) => /^ended-\d{8}T\d{9}Z$/.test(name));
     const offer = `${join(directory, folder)} has a state that was set aside. To use it again, stop the program and move its files to ${directory}`;
     await expect.poll(() => without.output.stderr).toContain(offer);

@@ -56,7 +56,7 @@ describe('values that are not available in a native file', () => {
     ],
     [
       'name: a, notAvailable: 0.5, scale: 0.1',
-      `${AT}.notAvailable: expected a whole number from 0 to 65535 (uint16), as it is stored before its scale of 0.1, got 0.5`,
+      `${AT}.notAvailable: expected a whole number from 0 to 65535 (uint16), the stored number before the scale of 0.1, got 0.5`,
     ],
     [
       'name: a, type: string, length: 1, notAvailable: "----"',
@@ -78,7 +78,8 @@ describe('values that are not available in a native file', () => {
     expect(warnings).toMatchObject([
       {
         path: `${AT}.notAvailable`,
-        message: 'has no effect without a name, which REST needs, or unavailable',
+        message:
+          'has no effect without unavailable or a name, which REST needs to make the value unavailable',
       },
     ]);
   });

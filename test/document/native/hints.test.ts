@@ -41,8 +41,8 @@ describe('a hint', () => {
       { address: 3, value: [10, 21], write: true, limits: { max: 20 } },
     ]);
     expect(hints).toEqual([
-      'holding[0].value: 5 is outside its limits, which are 10 to 20',
-      'holding[3].value: 21 is outside its limits, which are at most 20',
+      'holding[0].value: 5 is outside the limits, 10 to 20',
+      'holding[3].value: 21 is outside the limits, at most 20',
     ]);
   });
 
@@ -77,8 +77,8 @@ describe('a hint', () => {
       { address: 2, type: 'float32', write: true, limits: { max: 1e30 } },
     ]);
     expect(hints).toEqual([
-      'holding[0].limits.min: -1 is outside the range of uint16, which is 0 to 65535',
-      'holding[1].limits.max: 4000 is outside the range of int16, which is -3276.8 to 3276.7',
+      'holding[0].limits.min: -1 is outside the range of uint16, 0 to 65535',
+      'holding[1].limits.max: 4000 is outside the range of int16, -3276.8 to 3276.7',
     ]);
   });
 
@@ -91,8 +91,10 @@ describe('a hint', () => {
   it('says that a decimal comma makes text of a number', () => {
     const limits = { max: '48,25' };
     expect(told([{ address: 0, write: true, limits, scale: '0,1' }]).mistakes).toEqual([
-      expect.stringMatching(/^holding\[0\]\.scale: .*, got "0,1": write it with a point, 0\.1$/),
-      expect.stringMatching(/^holding\[0\]\.limits\.max: .*, got "48,25": write it with a point, 48\.25$/),
+      expect.stringMatching(/^holding\[0\]\.scale: .*, got "0,1": write it with a decimal point, 0\.1$/),
+      expect.stringMatching(
+        /^holding\[0\]\.limits\.max: .*, got "48,25": write it with a decimal point, 48\.25$/,
+      ),
     ]);
   });
 

@@ -40,7 +40,7 @@ describe('the addresses of a line', () => {
     ['pi.local', `${FORM}, got "pi.local"`],
     [
       '0.0.0.0-255.255.255.255',
-      '0.0.0.0 is every address of this machine at once: use it as host, or list the addresses',
+      '0.0.0.0 means every address of this machine: use it as host, or list the addresses',
     ],
     [
       '1.0.0.0-255.255.255.255',

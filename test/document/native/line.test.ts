@@ -21,22 +21,22 @@ const BYTES = 'bytes as 1 to 256 bytes of hexadecimal text: write it in quotes, 
 const REFUSED_UNSOLICITED: readonly [object, string][] = [
   [
     { ...VIRTUAL, units: {}, mode: 'monitor', unsolicited: { bytes: '00', every: '5s' } },
-    'unsolicited: a line with mode monitor never sends a byte, so it sends nothing unsolicited',
+    'unsolicited: a line with mode monitor never sends a byte',
   ],
   [
     { udp: {}, unsolicited: { bytes: '00', every: '5s' } },
-    'unsolicited: a line on UDP answers datagrams one by one and can send nothing unsolicited; use tcp',
+    "unsolicited: a UDP line only answers requests and can't send unsolicited messages; use tcp",
   ],
   [{ ...VIRTUAL, unsolicited: { bytes: 0, every: '5s' } }, `unsolicited.bytes: expected ${BYTES}, got 0`],
   [{ ...VIRTUAL, unsolicited: { every: '5s' } }, 'unsolicited: expected either bytes or frame'],
   [{ ...VIRTUAL, unsolicited: { bytes: '00' } }, 'unsolicited: expected either every or before'],
   [
     { ...VIRTUAL, unsolicited: [{ bytes: '00', before: 'reply', jitter: 5 }] },
-    'unsolicited[0].jitter: only a repeated message (every) has a jitter',
+    'unsolicited[0].jitter: only a repeated message (every) has jitter',
   ],
   [
     { ...VIRTUAL, unsolicited: { bytes: '00', every: '1s', jitter: '2s' } },
-    'unsolicited.jitter: expected no more than every',
+    'unsolicited.jitter: expected at most the interval (every)',
   ],
   [
     { ...VIRTUAL, unsolicited: { bytes: '00', every: 9 } },
@@ -44,7 +44,7 @@ const REFUSED_UNSOLICITED: readonly [object, string][] = [
   ],
   [
     { ...VIRTUAL, unsolicited: Array(9).fill({ bytes: '00', every: '1s' }) },
-    'unsolicited: expected at most 8 of them, got 9',
+    'unsolicited: expected at most 8 messages, got 9',
   ],
 ];
 
@@ -129,7 +129,7 @@ describe('a line in the native file', () => {
     [{ tcp: { whenFull: 'queue' } }, 'tcp.whenFull: expected evict, refuse or ignore, got "queue"'],
     [
       { udp: { whenFull: 'refuse' } },
-      'udp.whenFull: expected evict: UDP has no connections that could be refused or ignored, got "refuse"',
+      'udp.whenFull: expected evict: UDP has no connections to refuse or ignore, got "refuse"',
     ],
     [
       { udp: { pipelining: 'drop' } },
@@ -143,7 +143,7 @@ describe('a line in the native file', () => {
     ...REFUSED_UNSOLICITED,
     [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
-      'units.0: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'units.0: 0 is the broadcast address, which no device answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
   ])('tells what is wrong with %j', (value, message) => {
     expect(lineOf(value).mistakes).toContain(message);

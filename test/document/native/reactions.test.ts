@@ -136,7 +136,7 @@ describe('reactions in a native file', () => {
     ],
     [
       { holding: 'onWrite: [{set: {wave: 1}}]' },
-      `${HOLDING}.onWrite[0].set.wave: wave is moved by its signal`,
+      `${HOLDING}.onWrite[0].set.wave: the signal of wave would overwrite it`,
     ],
     [{ holding: 'onWrite: [{set: {a: a + 1}}]' }, `${HOLDING}.onWrite: sets itself: a -> a`],
     [
@@ -152,7 +152,7 @@ describe('reactions in a native file', () => {
     ],
     [
       { holding: 'follows: {name: wave}' },
-      `${HOLDING}.follows: wave is moved by steps, expected a value that is written`,
+      `${HOLDING}.follows: wave is computed by steps, expected a value that is written`,
     ],
     [{ holding: 'follows: {name: label}' }, `${HOLDING}.follows: label is text, expected a number`],
     [

@@ -216,10 +216,7 @@ describe('a mistake in a line', () => {
     [serial('link: /tmp/a'), 'lines.b.serial.link: only a line with path virtual can have this'],
     [serial('pacing: {chunk: 8}'), 'lines.b.serial.pacing: only a line with path virtual can have this'],
     [virtual('pacing: {chunk: 4}'), 'lines.b.serial.pacing.chunk: expected 1, 8, 16 or usb, got 4'],
-    [
-      virtual('pacing: {chunk: 8, latency: 1}'),
-      'lines.b.serial.pacing.latency: only chunk usb has a latency',
-    ],
+    [virtual('pacing: {chunk: 8, latency: 1}'), 'lines.b.serial.pacing.latency: only chunk usb has latency'],
     [
       serial('', ', timing: {turnaround: soon}'),
       'lines.b.timing.turnaround: expected t3.5, eager or a number of milliseconds from 0 to 60000, got "soon"',
@@ -262,7 +259,7 @@ describe('a mistake in a line', () => {
     ],
     [
       units('serial: {path: virtual}', '{0: m}'),
-      'lines.b.units.0: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'lines.b.units.0: 0 is the broadcast address, which no device answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
     [
       units('serial: {path: virtual}', '{248: m}'),
@@ -348,14 +345,14 @@ describe('a mistake in registers', () => {
       entry('holding', '{address: 0, type: uint8}'),
       `${ENTRY}.type: expected bits, uint16, uint32, float32, string, int16, int32, uint64, int64 or float64, got "uint8"`,
     ],
-    [entry('holding', '{address: 0, padding: space}'), `${ENTRY}.padding: only a string has a padding`],
+    [entry('holding', '{address: 0, padding: space}'), `${ENTRY}.padding: only a string has padding`],
     [
       entry('holding', '{address: 0, type: string, value: a, padding: zero}'),
       `${ENTRY}.padding: expected nul or space, got "zero"`,
     ],
     [
       entry('holding', '{address: 0, length: 3}'),
-      `${ENTRY}.length: only a string has a length; quantity is a number of values`,
+      `${ENTRY}.length: only a string has a length; quantity is the number of values`,
     ],
     [
       entry('holding', '{address: 0, type: string, value: abcde, length: 2}'),
@@ -405,7 +402,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('holding', '{address: 0, action: timestamp, quantity: 6}'),
-      `${ENTRY}.quantity: expected a multiple of 7, the registers of a timestamp, got 6`,
+      `${ENTRY}.quantity: expected a multiple of 7, the number of registers of a timestamp, got 6`,
     ],
     [
       entry('holding', '{address: 65530, action: timestamp}'),
@@ -544,7 +541,7 @@ describe('a mistake in the rest of the file', () => {
     [
       api('{host: 0.0.0.0}'),
       [
-        'api.host: 0.0.0.0 can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN',
+        'api.host: 0.0.0.0 can be reached from other machines, so a token is required: set api.token or MODBUS_SIM_TOKEN',
       ],
     ],
     [api('{host: 0.0.0.0, token: t}'), []],

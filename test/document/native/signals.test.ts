@@ -61,13 +61,16 @@ describe('signals in a native file', () => {
       'devices.meter.registers.holding[1].name: coils 0 already has the name relay',
     ],
     [['{address: 0, name: a.b}'], `${AT}.name: expected a name of letters`],
-    [['{address: 0, name: t}', '{address: 1, name: a}'], `${AT}.name: expected another name: t is the time`],
+    [
+      ['{address: 0, name: t}', '{address: 1, name: a}'],
+      `${AT}.name: expected another name: t is reserved for the time`,
+    ],
     [['{address: 0, name: a, quantity: 2}'], `${AT}.name: expected no name for 2 values`],
     [['{address: 0, name: a, scale: 0}'], `${AT}.scale: expected a number other than 0`],
     [['{address: 0, name: a, type: string, value: x, scale: 2}'], `${AT}.scale: text can't have a scale`],
     [
       ['{address: 0, name: a, scale: 0.1, value: 230.1}'],
-      `${AT}.value: expected a whole number from 0 to 65535 (uint16), as it is stored before its scale of 0.1, got 230.1`,
+      `${AT}.value: expected a whole number from 0 to 65535 (uint16), the stored number before the scale of 0.1, got 230.1`,
     ],
     [['{address: 0, name: a, labels: {x: off}}'], `${AT}.labels.x: expected a whole number`],
     [['{address: 0, name: a, labels: {0: 1}}'], `${AT}.labels.0: expected text, got 1`],

@@ -39,7 +39,7 @@ describe('units of a line', () => {
   it.each([
     [
       { '0-3': 'meter' },
-      'units.0-3: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247, a range or *, got "0-3"',
+      'units.0-3: 0 is the broadcast address, which no device answers: expected a unit identifier from 1 to 247, a range or *, got "0-3"',
     ],
     [{ '5-2': 'meter' }, 'units.5-2: expected a unit identifier from 1 to 247, a range or *, got "5-2"'],
     [
@@ -108,10 +108,10 @@ lines: {bus: {serial: {path: virtual}, units: ${unit}}}`;
       return messages.map(({ path, message }) => `${path}: ${message}`);
     };
     const below =
-      'devices.em30.registers.holding[0].limits.min: -1 is outside the range of uint16, which is 0 to 65535';
+      'devices.em30.registers.holding[0].limits.min: -1 is outside the range of uint16, 0 to 65535';
     for (const units of ['{1-9: em30}', '{1-9: {copyOf: em30}}', '{1: {copyOf: em30, values: {node: 5}}}'])
       expect(said(units)).toEqual([below]);
-    const outside = 'lines.bus.units.1-9.values.node: 500 is outside its limits, which are -1 to 100';
+    const outside = 'lines.bus.units.1-9.values.node: 500 is outside the limits, -1 to 100';
     expect(said('{1-9: {copyOf: em30, values: {node: 500}}}')).toEqual([below, outside]);
     expect(said('{1: em30, 2-9: em30, 10-19: {copyOf: em30}}', '{connectPause: 1s}')).toEqual([
       'devices.em30.manners.connectPause: needs a line with connections, and bus is serial',

@@ -61,7 +61,7 @@ describe('a file of an earlier pymodbus', () => {
     expect(actionOf(entry)).toEqual({
       action: { name: 'random', minval: 2 },
       mistakes: [],
-      warnings: ['device_list.d.uint16[0].kwargs: kwargs has no effect beside parameters'],
+      warnings: ['device_list.d.uint16[0].kwargs: kwargs has no effect together with parameters'],
     });
   });
 

@@ -286,17 +286,17 @@ describe('a device of a pymodbus file', () => {
     expect([1, 3].map((address) => valueAt(d, 'holding', address))).toEqual([1.5, 1.5]);
     expect(d.tables.holding.layout.size).toBe(20);
     expect(warnings).toEqual([
-      'uint32.0: expected two registers for each uint32, got 1 (7 to 7); as in pymodbus, it reaches to 8',
-      'float32.0.addr: expected two registers for each float32, got 3 (1 to 3); as in pymodbus, it reaches to 4',
+      'uint32.0: expected two registers for each uint32, got 1 (7 to 7); like in pymodbus, the entry extends to 8',
+      'float32.0.addr: expected two registers for each float32, got 3 (1 to 3); like in pymodbus, the entry extends to 4',
     ]);
   });
 
   it('has nothing where a range ends before it begins, as in pymodbus, with a warning', () => {
     const { warnings } = device({ uint16: [{ addr: [5, 4] }, 7], write: [[9, 8]], invalid: [[3, 1]] });
     expect(warnings).toEqual([
-      'invalid.0: got 3 before 1, so as in pymodbus it matches no register',
-      'uint16.0.addr: got 5 before 4, so as in pymodbus it matches no register',
-      'write.0: got 9 before 8, so as in pymodbus it matches no register',
+      'invalid.0: 3 is above 1, so this matches no register, like in pymodbus',
+      'uint16.0.addr: 5 is above 4, so this matches no register, like in pymodbus',
+      'write.0: 9 is above 8, so this matches no register, like in pymodbus',
     ]);
     expect(small({ uint16: [{ addr: [5, 4] }], write: [5] })).toEqual([
       'write[0]: expected defined registers, address 5 is not defined',
@@ -613,7 +613,7 @@ describe('a pymodbus file as a whole', () => {
 
   it('needs a token to open REST beyond this machine', () => {
     expect(pymodbusMistakes(plant(), { device: 'pump', httpHost: '0.0.0.0' })).toEqual([
-      '--http_host: 0.0.0.0 can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN',
+      '--http_host: 0.0.0.0 can be reached from other machines, so a token is required: set api.token or MODBUS_SIM_TOKEN',
     ]);
     expect(pymodbusMistakes(plant(), { device: 'pump', httpHost: '0.0.0.0', token: 't' })).toEqual([]);
   });

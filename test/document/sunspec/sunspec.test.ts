@@ -139,7 +139,7 @@ it('stands beside registers of its own', () => {
 });
 
 it.each<[string, unknown, string[]]>([
-  ['an unknown model', [1, 9999], ['devices.inverter.sunspec[1]: unknown model of SunSpec "9999"']],
+  ['an unknown model', [1, 9999], ['devices.inverter.sunspec[1]: unknown SunSpec model "9999"']],
   ['an unknown point', [{ model: 1, values: { Mnn: 'x' } }], ['devices.inverter.sunspec[0].values.Mnn: ']],
   [
     'a value of another type',

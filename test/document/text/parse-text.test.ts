@@ -81,7 +81,7 @@ describe('a mistake of syntax is told in plain words', () => {
       [
         '3:4: a second colon with a space in one line: put the value in quotes, or its keys in {}',
         '6:1: this line is indented by 2 spaces; the lines around it by 0 or 3',
-        '7:4: a value can’t begin with this character: put it in quotes',
+        "7:4: a value can't begin with this character: put it in quotes",
       ],
     ],
     [

@@ -124,7 +124,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
         stderr += text;
       });
       const [code] = await once(child, 'close');
-      expect(stderr).toContain('stopped before the end');
+      expect(stderr).toContain('stopped early');
       expect(code).toBe(2);
     } finally {
       await original.stop();

@@ -144,8 +144,8 @@ describe('a CSV file', () => {
       ...['uint16', 'uint16', 'uint16'],
     ]);
     expect(notes).toEqual([
-      'line 4: type "int" has no size, taken as int16',
-      'line 5: type "float" is not known, so plain registers are served',
+      'line 4: type "int" has no size, read as int16',
+      'line 5: unknown type "float", so plain registers are served',
     ]);
   });
 
@@ -174,7 +174,7 @@ describe('a CSV file', () => {
     );
     expect(registers.holding?.map(({ value }) => value)).toEqual([7, 200, 0, 0]);
     expect(notes).toEqual([
-      'line 4: value 99999 is not kept: expected a whole number from 0 to 65535 (uint16)',
+      'line 4: value 99999 is ignored: expected a whole number from 0 to 65535 (uint16)',
     ]);
   });
 
@@ -198,7 +198,7 @@ describe('a CSV file', () => {
       { address: 2, type: 'uint16' },
     ]);
     expect(notes).toEqual([
-      'line 3: b overlaps a, which is kept; its registers 2 are served without a name',
+      'line 3: b overlaps a, which is kept; its other registers, 2, are served without a name',
       'line 4: c overlaps a, which is kept',
     ]);
   });
@@ -221,8 +221,8 @@ describe('a CSV file', () => {
     );
     expect(notes).toEqual([
       'line 2: not a register: "General"',
-      'line 3: type "BCD" is not known, so a plain register is served',
-      'line 4: access "often" is not known, so clients can only read it',
+      'line 3: unknown type "BCD", so a plain register is served',
+      'line 4: unknown access "often", so clients can only read the value',
       'line 5: addresses 70000 to 70000: expected 0 to 65535',
     ]);
     for (const note of notes) expect(text).toContain(`# ${note}`);
@@ -233,7 +233,7 @@ describe('a CSV file', () => {
       'address,name,type,length\n0,a,BCD,1e99\n5,b,BCD,126\n9,c,BCD,-1\n',
     );
     expect(registers.holding?.map(({ address }) => address)).toEqual([0, 5, 9]);
-    expect(notes[0]).toBe('line 2 and 2 more: type "BCD" is not known, so a plain register is served');
+    expect(notes[0]).toBe('line 2 and 2 more: unknown type "BCD", so a plain register is served');
   });
 
   it('says what columns it looks for when it finds none', () => {

@@ -65,13 +65,13 @@ describe('modbus_controller: of ESPHome', () => {
     ]);
     expect(notes).toEqual([
       'line 11: "power": its lambda is not evaluated',
-      'line 12: "Odd": value_type "RAW" is not known',
+      'line 12: "Odd": unknown value_type "RAW"',
     ]);
   });
 
   it.each([
     ['modbus_controller:\n  - id: a\nsensor: 5\n', 'no registers found'],
-    ['modbus_controller: [\n', 'is no YAML'],
+    ['modbus_controller: [\n', 'not YAML'],
   ])('refuses %j in a sentence', (text, sentence) => {
     expect(refusedImport(text, 'node.yaml')).toContain(sentence);
   });
@@ -145,6 +145,6 @@ it('a package without its controller is unit 1, which the file says', () => {
     'sensor: [{platform: modbus_controller, modbus_controller_id: fan, name: P, register_type: read, address: 4023}]\n',
     'pack.yaml',
   );
-  expect(preview).toEqual(['no file has the controller "fan", so the unit is 1']);
+  expect(preview).toEqual(['no file defines the controller "fan", so the unit is 1']);
   expect(data.lines.lan?.units).toEqual({ 1: 'fan' });
 });

@@ -226,7 +226,7 @@ describe('a word of the user', () => {
     expect(read({})).toMatchObject({
       ok: false,
       error: expect.stringContaining(
-        'line 1, has "Kennung", "Was", "Form": say which with --column address=HEADER',
+        'line 1, has "Kennung", "Was", "Form"; name the column with --column address=HEADER',
       ),
     });
   });
@@ -275,7 +275,7 @@ it('a node of ESPHome with its controller in a package is read, as the docs say'
   expect(device).toMatchObject({ unit: 7, values: [{ table: 'input', address: 0, type: 'float32' }] });
 });
 
-it('a flow of Node-RED with nodes of modbustcp is read', () => {
+it('a Node-RED flow with nodes of modbustcp is read', () => {
   const nodes = [
     { id: 's', type: 'modbustcp-server', name: 'e3dc', host: '192.0.2.7', port: '502', unit_id: '1' },
     {
@@ -331,7 +331,7 @@ describe('addresses of six digits', () => {
   it('count from 0 where 400000 is one of them', () => {
     const { at, preview } = read(400000, 400006, 419012);
     expect(at).toEqual(['holding 0', 'holding 6', 'holding 19012']);
-    expect(preview.join()).toContain('register numbers from 0 on: 400000 is holding register 0');
+    expect(preview.join()).toContain('register numbers counted from 0: 400000 is holding register 0');
   });
 
   it('are what they are, whatever the name of a vendor above them means', () => {
@@ -457,14 +457,14 @@ describe('a table of a public file', () => {
       'address;name;data type;min\n501;a;2;-40\n502;b;2;0\n503;c;Analog;\n',
     );
     expect(registers.holding?.map(({ type }) => type)).toEqual(['int16', 'uint16', 'uint16']);
-    expect(notes).toEqual(['line 2 and 1 more: type "2" is not known, so a plain register is served']);
+    expect(notes).toEqual(['line 2 and 1 more: unknown type "2", so a plain register is served']);
   });
 
   it('of CAN messages is refused by its name', () => {
     const text = 'register,name\nx311,a\nx312,b\n';
     expect(importText(text, 'bms_canbus.csv', undefined)).toEqual({
       ok: false,
-      error: 'is a map of CAN messages by its name; --base wire reads it as one of registers',
+      error: 'seems to be a CAN message map, judging by its name; --base wire reads it as a register map',
     });
     expect(importText(text, 'bms_canbus.csv', undefined, { base: 'wire' }).ok).toBe(true);
   });

@@ -39,7 +39,7 @@ describe('modbus: of Home Assistant', () => {
       ],
     });
     expect(data.lines.lan?.units).toEqual({ 3: 'hub' });
-    expect(text).toContain('# Line lan takes the place of tcp://10.0.0.7:502.');
+    expect(text).toContain('# Line lan replaces tcp://10.0.0.7:502.');
     expect(notes).toEqual([]);
   });
 
@@ -168,14 +168,14 @@ modbus:
     );
     expect(registers.holding?.map(({ address }) => address)).toEqual([0, 1, 3, 4]);
     expect(notes).toEqual([
-      'line 7: offset 5 is not kept: the value is stored × scale here',
-      'line 8: float16 is not supported: its register is served, but not as that number',
-      'line 9: data_type "bcd" is not known',
+      'line 7: offset 5 is ignored: the value here is stored × scale',
+      'line 8: float16 is not supported: the register is served as a plain register',
+      'line 9: unknown data_type "bcd"',
       'line 10: structure ">xyz" of 2 registers is not understood, so each is served as uint16',
       'line 11: address nothing: expected a number, so this entity is left out',
       'line 12: "coils_": expected holding, input, coil or discrete_input',
       'line 13: "seven": expected an entity',
-      'line 7: no slave: Home Assistant then uses unit 0 or 1, depending on its version. Here it is unit 1; on TCP, a single device also answers unit 0',
+      'line 7: no slave: Home Assistant uses unit 0 or 1, depending on its version. Unit 1 is used here; on TCP, a single device also answers requests to unit 0',
     ]);
   });
 
@@ -193,8 +193,8 @@ modbus:
   });
 
   it.each([
-    ['modbus:\n  - [', 'is no YAML: line '],
-    [`modbus: ${'['.repeat(5000)}`, 'is no YAML: '],
+    ['modbus:\n  - [', 'not YAML: line '],
+    [`modbus: ${'['.repeat(5000)}`, 'not YAML: '],
     ['modbus:\n', 'no registers found'],
     ['modbus: 5\n', 'no registers found'],
     ['a: &a [1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmodbus: {sensors: [*b]}', 'no registers found'],

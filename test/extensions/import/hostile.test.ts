@@ -16,15 +16,17 @@ describe('a hostile file', () => {
     expect(refusedImport(text, 'list.csv')).toMatch(
       /^expected a CSV file whose header has a column "address"/,
     );
-    expect(refusedImport(text, 'list.yaml')).toMatch(/^its content does not show which kind of file it is/);
+    expect(refusedImport(text, 'list.yaml')).toMatch(
+      /^the kind of file can't be recognised from its content/,
+    );
   });
 
   it.each([
-    ['devices without lines', 'devices:\n', 'its content does not show which kind of file it is'],
+    ['devices without lines', 'devices:\n', "the kind of file can't be recognised from its content"],
     [
       'lists of servers without devices',
       '"server_list":\n',
-      'its content does not show which kind of file it is',
+      "the kind of file can't be recognised from its content",
     ],
   ])('of %s is refused', (_, line, why) => {
     expect(refusedImport(line.repeat(100_000), 'list')).toMatch(why);

@@ -39,13 +39,15 @@ describe('modules: of modbus_exporter', () => {
       holding: [{ address: 0, name: 'volts', type: 'int32', scale: 0.1, wordOrder: 'little' }],
       input: [{ address: 2, name: 'energy', type: 'float32', wordOrder: 'little', byteOrder: 'little' }],
     });
-    expect(notes.join('\n')).toContain('"half": dataType "float16" is not known');
-    expect(notes.join('\n')).toContain('"lost": address 900040, expected the function 1 to 4 and an address');
+    expect(notes.join('\n')).toContain('"half": unknown dataType "float16"');
+    expect(notes.join('\n')).toContain(
+      '"lost": address 900040: expected a function from 1 to 4 followed by an address',
+    );
   });
 
   it('that are none are refused', () => {
     expect(refusedImport('modules: 5', 'x.yml', 'modbus-exporter')).toBe(
-      'expected modules: of modbus_exporter',
+      'expected a modbus_exporter configuration with modules:',
     );
     expect(refusedImport('modules: [a, {metrics: [1]}]', 'x.yml', 'modbus-exporter')).toContain(
       'no registers found',

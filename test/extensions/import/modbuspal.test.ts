@@ -59,8 +59,8 @@ describe('a project of ModbusPal', () => {
       'line 11: the automation up is not imported; a signal can do the same: see docs/signals.md',
       'line 18: reply_delay is not imported; a fault rule can do the same: see docs/faults.md',
       'line 22: slave 2 is disabled in ModbusPal, but served here',
-      'line 22: slave 2 shows addresses from 0 in ModbusPal; they are the same on the wire',
-      'line 24: value 70000 is not kept: expected a whole number from 0 to 65535 (uint16)',
+      'line 22: ModbusPal shows the addresses of slave 2 from 0; they are the same on the wire',
+      'line 24: value 70000 is ignored: expected a whole number from 0 to 65535 (uint16)',
     ]);
   });
 

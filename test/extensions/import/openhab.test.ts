@@ -27,7 +27,7 @@ Bridge modbus:serial:bus [ port="/dev/ttyUSB0", id=7, baud=9600 ] {
 }
 `;
 
-it('things of openHAB become the devices that their pollers read', () => {
+it('openHAB things become the devices that their pollers read', () => {
   const { registers, notes, data } = imported(THINGS, 'energy.things');
   expect(registers.input).toMatchObject([
     { address: 30775, type: 'int32', name: 'power', description: 'PV power' },
@@ -45,7 +45,7 @@ it('things of openHAB become the devices that their pollers read', () => {
 });
 
 it.each([
-  ['Bridge modbus:tcp:a [ host="x" ] {', 'expected a } for each {; 1 are missing'],
+  ['Bridge modbus:tcp:a [ host="x" ] {', 'expected a } for each {; 1 missing'],
   [
     'Bridge modbus:tcp:a [ host="x" ] { Bridge poller p [ start=1, length=9000, type="input" ] { } }',
     'poller "p": expected a type',

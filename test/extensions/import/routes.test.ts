@@ -84,8 +84,8 @@ it.each([
     'PK\x03\x04',
     'a.csv is a workbook (.xlsx) or another archive; save the sheet with the registers as CSV',
   ],
-  ['bytes that are no text', 'a.csv', 'ab\0c', 'a.csv is no text'],
-  ['nothing', 'a.bin', '', 'a.bin its content does not show which kind of file it is'],
+  ['bytes that are no text', 'a.csv', 'ab\0c', 'a.csv is not a text file'],
+  ['nothing', 'a.bin', '', "a.bin the kind of file can't be recognised from its content"],
   ['too much', 'a.csv', 'x'.repeat(4 * 1024 * 1024 + 1), 'a.csv has more than 4194304 bytes'],
 ])('refuses %s in a sentence', async (_, file, text, error) => {
   const { rest } = await startSimulator(SETUP);

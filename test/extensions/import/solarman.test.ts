@@ -80,10 +80,10 @@ describe('an inverter definition of Solarman', () => {
 
   it('has what was not understood listed, with its lines', () => {
     expect(notes).toEqual([
-      'line 17: "Clock": rule 8 is not supported, so its registers are served as they are',
-      'line 18: "Apart": its registers are not side by side, so its registers are served as they are',
-      'line 19: "Temperature": its offset 1000 is not kept: the value is (stored - 1000) × 0.1',
-      'line 22: "Losses": is computed from several sensors, which are served separately',
+      'line 17: "Clock": rule 8 is not supported, so its registers are served as plain registers',
+      'line 18: "Apart": its registers are not consecutive, so its registers are served as plain registers',
+      'line 19: "Temperature": its offset 1000 is ignored: the value is (stored - 1000) × 0.1',
+      'line 22: "Losses": computed from several sensors, which are served separately',
       'line 23: "Bad": its registers are not a list of numbers',
     ]);
   });

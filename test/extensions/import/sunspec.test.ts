@@ -171,14 +171,14 @@ describe('a dump of SunSpec models', () => {
     ]);
     expect(notes).toEqual([
       'line 25: Nonsense: model 103 has no such point',
-      expect.stringContaining('line 38: unknown model of SunSpec "64999"'),
-      'line 10: VA_SF: not available in the dump; here it is 0',
+      expect.stringContaining('line 38: unknown SunSpec model "64999"'),
+      'line 10: VA_SF: not available in the dump, so it is set to 0',
     ]);
   });
 
   it('of pysunspec2 has its stored numbers scaled, and its groups counted', () => {
     const { models, notes, preview } = modelsOf(JSON.stringify(RAW, undefined, 2), 'inverter.json');
-    expect(preview).toEqual(['values are as they are stored, so their scale factors were applied']);
+    expect(preview).toEqual(['values are stored numbers, so their scale factors were applied']);
     expect(models).toMatchObject([
       { model: 1, values: { Mn: 'Maker', Md: 'Inverter 123', Vr: '', SN: '9999abcd' } },
       {
@@ -229,7 +229,7 @@ describe('a dump of SunSpec models', () => {
   it.each([
     [
       '{"models": [5, {"ID": "x"}, {}]}',
-      'no registers found; read as a dump of pysunspec2; models[0]: expected a model',
+      'no registers found; read as a pysunspec2 dump; models[0]: expected a model',
     ],
     ['{"models": 5, "ID": 1}', 'expected a model with its group, or a device with its models'],
     ['nothing', 'expected a SunSpec model, or a dump of models'],
@@ -241,7 +241,7 @@ describe('a dump of SunSpec models', () => {
   it('with groups in groups that are there too often is left out', () => {
     const curve = [{ Pt: Array(100).fill({ V: 1 }) }, ...Array(300).fill({})];
     expect(refusedImport(JSON.stringify({ models: [{ ID: 705, Crv: curve }] }), 'x.json')).toContain(
-      'no registers found; read as a dump of pysunspec2',
+      'no registers found; read as a pysunspec2 dump',
     );
   });
 

@@ -32,7 +32,7 @@ describe('inputs.modbus of Telegraf', () => {
       ],
     });
     expect(data.lines.lan?.units).toEqual({ 7: 'Meter' });
-    expect(text).toContain('# Line lan takes the place of tcp://10.0.0.7:502.');
+    expect(text).toContain('# Line lan replaces tcp://10.0.0.7:502.');
   });
 
   it('in the style "request" has a unit and a byte order for each request', () => {
@@ -98,7 +98,7 @@ describe('inputs.modbus of Telegraf', () => {
         { address: 9, name: 'firmware', type: 'string', length: 8, byteOrder: 'little' },
       ],
     });
-    expect(notes).toEqual(['inputs.modbus[0].metric[0].fields[5]: "what": type "BCD" is not known']);
+    expect(notes).toEqual(['inputs.modbus[0].metric[0].fields[5]: "what": unknown type "BCD"']);
   });
 
   it('puts plugins with one controller on one line, and others on lines of their own', () => {
@@ -126,19 +126,19 @@ describe('inputs.modbus of Telegraf', () => {
       { name: 'c', type: 'uint32' },
     ]);
     expect(notes).toEqual([
-      'inputs.modbus[0]: data_type FLOAT32 is an unsigned integer to Telegraf, and so it is here; FLOAT32-IEEE is the float',
+      'inputs.modbus[0]: data_type FLOAT32 is an unsigned integer in Telegraf and here; FLOAT32-IEEE is the float',
       'inputs.modbus[0].holding_registers[1]: "b": expected consecutive addresses',
-      'inputs.modbus[0].holding_registers[2]: "c": its byte order is not known, so the high byte comes first',
+      'inputs.modbus[0].holding_registers[2]: "c": unknown byte order, so the high byte comes first',
       'inputs.modbus[0].request: Telegraf does not use it with configuration_type "register"',
     ]);
   });
 
   it.each([
-    ['[[inputs.modbus]]\nname = ', 'is not TOML: '],
-    [`[[inputs.modbus]]\na = ${'['.repeat(10_000)}`, 'is not TOML: '],
+    ['[[inputs.modbus]]\nname = ', 'not TOML: '],
+    [`[[inputs.modbus]]\na = ${'['.repeat(10_000)}`, 'not TOML: '],
     ['[[inputs.modbus]]\nname = "empty"', 'no registers found'],
     ['[[inputs.modbus.request]]\nslave_id = "x"\n', 'no registers found'],
-    ['[inputs]\nmodbus = 1\n[[inputs.modbus]]', 'is not TOML'],
+    ['[inputs]\nmodbus = 1\n[[inputs.modbus]]', 'not TOML'],
   ])('refuses %j in a sentence', (text, sentence) => {
     expect(refusedImport(text, 'telegraf.conf')).toContain(sentence);
   });

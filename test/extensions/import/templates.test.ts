@@ -45,7 +45,7 @@ render: |
       decode: uint16
 `;
 
-it('a template of evcc becomes the registers of all its branches', () => {
+it('an evcc template becomes the registers of all its branches', () => {
   const { registers, notes, data } = imported(EVCC, 'meter.yaml');
   expect(data.lines.lan?.units).toEqual({ 7: 'some-meter' });
   expect(registers).toEqual({
@@ -80,7 +80,7 @@ const BOARD = `{
   }
 }`;
 
-it('a template of Wiren Board becomes a device', () => {
+it('a Wiren Board template becomes a device', () => {
   const { registers, notes } = imported(BOARD, 'config-relay.json');
   expect(registers).toEqual({
     coils: [{ address: 0, name: 'K1', value: 0, write: true }],
@@ -97,7 +97,7 @@ it('a template of Wiren Board becomes a device', () => {
       },
     ],
   });
-  expect(notes).toEqual(['line 10: "Odd": reg_type "lora" is not known']);
+  expect(notes).toEqual(['line 10: "Odd": unknown reg_type "lora"']);
 });
 
 const FLOW = JSON.stringify(
@@ -148,9 +148,9 @@ const FLOW = JSON.stringify(
   1,
 );
 
-it('a flow of Node-RED becomes a device for each unit of a connection', () => {
+it('a Node-RED flow becomes a device for each unit of a connection', () => {
   const { data, notes, text } = imported(FLOW, 'flow.json');
-  expect(text).toContain('# Line lan takes the place of tcp://10.0.0.7:502.');
+  expect(text).toContain('# Line lan replaces tcp://10.0.0.7:502.');
   expect(Object.values(data.devices).map(({ registers }) => registers)).toEqual([
     {
       coils: [{ address: 4, name: 'relay', value: 0, write: true }],
@@ -162,16 +162,16 @@ it('a flow of Node-RED becomes a device for each unit of a connection', () => {
     { discrete: [{ address: 9, value: 0 }] },
   ]);
   expect(notes).toEqual([
-    'line 32: modbus-flex-getter "any": its addresses come with messages, so it is left out',
+    'line 32: modbus-flex-getter "any": its addresses arrive in messages, so it is left out',
   ]);
 });
 
 it.each([
-  ['devices: {}\nlines: {}\n', 'bench.yaml', 'is a file of modbus-sim already; serve it with --config'],
+  ['devices: {}\nlines: {}\n', 'bench.yaml', 'is already a modbus-sim file; serve it with --config'],
   [
     'Thing modbus:data:tcp:poller:level [ readStart="0" ]\n',
     'heater.things',
-    'is a configuration of openHAB without its bridge; --from may be telegraf',
+    'is an openHAB configuration without its bridge; --from may be telegraf',
   ],
   [
     '{"device_type": "x", {% if a %} "reg_type": 1 {% endif %}}',

@@ -16,7 +16,7 @@ describe('modbus-sim import', () => {
     expect(stdout).toBe(
       `wrote ${target}: 2 values of 1 device; serve it with modbus-sim --config ${target}\n`,
     );
-    expect(stderr).toContain(`${source}: line 3: type "BCD" is not known, so a plain register is served`);
+    expect(stderr).toContain(`${source}: line 3: unknown type "BCD", so a plain register is served`);
     expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   });
 
@@ -44,7 +44,7 @@ describe('modbus-sim import', () => {
       'what is no table',
       'hello\n',
       'x.md',
-      'its content does not show which kind of file it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
+      "the kind of file can't be recognised from its content; --from may be telegraf, esphome, evcc, wiren-board, node-red, openhab, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv",
     ],
     [
       'a file that is too large',
@@ -113,7 +113,7 @@ describe('modbus-sim import', () => {
     const wrong = await runHere(['import', newFile(MAP, 'm.csv'), pack]);
     expect(wrong).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('further files and --set are for ESPHome'),
+      stderr: expect.stringContaining('only ESPHome takes further files and --set'),
     });
   });
 });

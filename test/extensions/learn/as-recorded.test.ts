@@ -37,7 +37,7 @@ function made(log: string | readonly string[], loop = false) {
 
 it('values move on the clock of the device, and each reply takes as long as it did', async () => {
   const text = made(LOG);
-  expect(text).toContain('# Played as recorded, 21 s on the clock of each device.');
+  expect(text).toContain('# Plays 21 s as recorded, on the clock of each device.');
   expect(text).toContain('signal: {recorded: {values: "0 100, 10 101, 20 99, 20.007"}}');
   expect(text).toContain('delay: [5, 130, 7]');
   const loaded = loadNative(text.replace('port: 5020', 'port: 0'), '.');
@@ -76,7 +76,7 @@ it('has times, or nothing is played', () => {
   const log = LOG.replaceAll(/12:00:\S+ /g, '');
   expect(learnFiles([Buffer.from(log)], 'log', { loop: false })).toMatchObject({
     ok: false,
-    error: 'the input has no times, so nothing can be played as recorded',
+    error: 'the input has no timestamps, so nothing can be played as recorded',
   });
 });
 
@@ -132,5 +132,5 @@ it.each([
   const without = second.slice(second.indexOf('\n') + 1);
   const text = made(put(first, without));
   expect(text).toContain('delay: [5, 5]}');
-  expect(text).toContain('are neither a request nor a reply to one');
+  expect(text).toContain('left out, neither a request nor a reply to one');
 });

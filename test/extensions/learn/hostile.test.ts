@@ -47,8 +47,8 @@ describe('a hostile log', () => {
     expect(unlearned).toMatchObject([{ line: 1 }]);
     expect(strays).toBe(139_936);
     expect(notes).toEqual([
-      '40000 lines with bytes give no direction, so they were left out: line 100002, 100003, 100004, 100005, 100006, … (100002)',
-      '1 line with bytes got a reply of more than 64 pieces, so they were left out: line 1 (out 1)',
+      '40000 lines with bytes left out, without a direction: line 100002, 100003, 100004, 100005, 100006, … (100002)',
+      '1 line with bytes left out, with a reply of more than 64 pieces: line 1 (out 1)',
     ]);
   });
 

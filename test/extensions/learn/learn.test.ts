@@ -49,7 +49,7 @@ describe('a log', () => {
       '# unit-5: answered with exception 02: holding 100\n# unit-5: never answered: input 0\n',
     );
     expect(text).toMatch(/delay: \{ms: 40/);
-    expect(summary).toBe('log: 4 requests to unit 5, 1 without an answer');
+    expect(summary).toBe('log: 4 requests to unit 5, 1 without a reply');
   });
 
   it('in which a value moves begins with the first one and plays the others in their turn', () => {
@@ -155,7 +155,7 @@ describe('a log', () => {
       `Request @3FFB/8:\n${rows(request)}\nResponse @3FFC/45:\n${rows(reply)}\nRequest @3FFD/8:\n${rows(request)}\n`,
     );
     expect(ask(hexOf(request))).toBe(hexOf(reply));
-    expect(notes).toEqual([expect.stringContaining('came just before the end of the log or a gap in it')]);
+    expect(notes).toEqual([expect.stringContaining('just before the end of the log or a gap in it')]);
   });
 
   it('with a reply in pieces, and what has come so far, has the pieces', () => {
@@ -170,7 +170,7 @@ describe('a log', () => {
       `send <Buffer ${hex(REQUEST)}>\nreceived <Buffer ${hex(REPLY)}>\nsend <Buffer ${hex(rtu('03 0009 0028'))}>\nreceived <Buffer 01 03 50 00 ... 35 more bytes>\n`,
     );
     expect(notes).toEqual([
-      '1 line with bytes were cut short when they were logged, so their requests were left out: line 4 (received <Buffer 01 03 50 00 ... 35 more bytes>)',
+      '1 line with bytes cut short in the log, with requests left out: line 4 (received <Buffer 01 03 50 00 ... 35 more bytes>)',
     ]);
     expect(text).not.toContain('faults');
   });
@@ -209,7 +209,7 @@ describe('a log', () => {
     const { names, notes } = learned(`send ${hex(broadcast)}\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`);
     expect(names).toEqual(['bus']);
     expect(notes).toEqual([
-      `1 line with bytes are for unit 0 or a unit above 247, which no device on a serial line can have: line 1 (send ${hex(broadcast)})`,
+      `1 line with bytes for unit 0 or a unit above 247, which no device on a serial line can have: line 1 (send ${hex(broadcast)})`,
     ]);
   });
 
@@ -240,7 +240,7 @@ describe('a log', () => {
     );
     expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
     expect(text).toContain(
-      '# unit-1: replies changed too often for the rules, so the last one is used: holding 0-1\n',
+      '# unit-1: replies changed too often for the rules, so only the last one is used: holding 0-1\n',
     );
   });
 
@@ -279,7 +279,7 @@ describe('a log', () => {
   it('in which pieces belong to no reply tells of them, however short they are', () => {
     const { notes } = learned(`recv: 0x98 0x1\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`);
     expect(notes).toEqual([
-      '1 line with bytes are neither a request nor a reply to one, so they were left out: line 1 (recv: 0x98 0x1)',
+      '1 line with bytes left out, neither a request nor a reply to one: line 1 (recv: 0x98 0x1)',
     ]);
   });
 
@@ -287,7 +287,7 @@ describe('a log', () => {
     const log =
       '2026-05-02 10:11:12.013 ERROR (Main) [pymodbus.logging] No response received after 3 retries >>>>> send: 0x0 0x3a 0x0 0x0 0x0 0x6 0x1 0x3 0x33 0x2b 0x0 0x1 >>>>> recv: 0x0 0x3a 0x0 0x0 0x0 0x5 0x1 0x3 0x2 0x0 0x29 extra data: >>>>> send: 0x0 0x3b 0x0 0x0 0x0 0x6 0x1 0x4 0x33 0xd0 0x0 0xf >>>>> Repeating.... >>>>> send: 0x0 0x3b 0x0 0x0 0x0 0x6 0x1 0x4 0x33 0xd0 0x0 0xf';
     const { ask, summary } = learned(log);
-    expect(summary).toBe('log: 3 requests to unit 1, 2 without an answer');
+    expect(summary).toBe('log: 3 requests to unit 1, 2 without a reply');
     expect(ask('0009 0000 0006 01 03 332b 0001')).toBe(plain('0009 0000 0005 01 03 02 0029'));
     expect(ask('0009 0000 0006 01 04 33d0 000f')).toBe('');
   });
@@ -324,7 +324,7 @@ ${hex(rtu('03 0000 0001'))}
 ${hex(rtu('03 02 0922'))}
 `);
     expect(notes).toEqual([]);
-    expect(summary).toBe('log: 4 requests to unit 1, 1 without an answer');
+    expect(summary).toBe('log: 4 requests to unit 1, 1 without a reply');
     expect(ask(hexOf(rtu('03 0303 0001')))).toBe(hexOf(rtu('03 02 0004')));
   });
 
@@ -442,18 +442,18 @@ ${hex(rtu('03 02 0922'))}
   });
 
   it.each([
-    ['', 'no line has the bytes of a frame'],
-    ['hello\nworld', 'no line has the bytes of a frame'],
+    ['', 'no line contains the bytes of a frame'],
+    ['hello\nworld', 'no line contains the bytes of a frame'],
     [
       'RX 01 83 02 c0 f1',
-      '1 line with bytes are neither a request nor a reply to one, so they were left out: line 1 (RX 01 83 02 c0 f1)\nnothing was learned from 1 frames, the first of them in line 1',
+      '1 line with bytes left out, neither a request nor a reply to one: line 1 (RX 01 83 02 c0 f1)\nnothing was learned from 1 frame; the first is in line 1',
     ],
   ])('without a request is refused: %j', (text, problem) => {
     expect(learnFiles([Buffer.from(text)], 'log')).toEqual({ ok: false, error: problem });
   });
 
   it('without a frame is refused, a capture too', () => {
-    const nothing = { ok: false, error: 'no packet has a frame of Modbus' };
+    const nothing = { ok: false, error: 'no packet contains a Modbus frame' };
     expect(learnFiles([pcap(1, packet({ from: 40_000, to: 502, hex: '' }))], 'night.pcap')).toEqual(nothing);
   });
 });
@@ -503,7 +503,7 @@ describe('a capture', () => {
 
   it('of Modbus TCP gives what was answered, with a wrong transaction identifier', async () => {
     const { ask, summary } = learned(await captureOf('lan'));
-    expect(summary).toBe('log: 4 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 4 requests to unit 1, 0 without a reply');
     expect(ask('0005 0000 0006 01 03 0000 0001')).toBe(plain('0005 0000 0005 01 03 02 0007'));
     expect(ask('0005 0000 0006 01 03 0001 0002')).toBe(plain('0006 0000 0007 01 03 04 0008 0009'));
     expect(ask('0005 0000 0006 01 03 0009 0001')).toBe(plain('0005 0000 0003 01 83 02'));
@@ -511,7 +511,7 @@ describe('a capture', () => {
 
   it('of a serial line gives what was answered', async () => {
     const { ask, summary } = learned(await captureOf('bus'));
-    expect(summary).toBe('log: 3 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 3 requests to unit 1, 0 without a reply');
     const rtu = (hex: string) => hexOf(encodeRtu(1, bytesOf(hex)));
     expect(ask(rtu('03 0001 0002'))).toBe(rtu('03 04 0008 0009'));
     expect(ask(rtu('03 0009 0001'))).toBe(rtu('83 02'));
@@ -547,7 +547,7 @@ describe('a capture', () => {
       '03 02 0000',
     ];
     const { ask, summary } = learned(pcap(250, ...hex.map(record)));
-    expect(summary).toBe('log: 5 requests to unit 1, 2 without an answer');
+    expect(summary).toBe('log: 5 requests to unit 1, 2 without a reply');
     const rtu = (pdu: string) => hexOf(encodeRtu(1, bytesOf(pdu)));
     expect(ask(rtu('06 0000 0001'))).toBe(rtu('06 0000 0001'));
     expect(ask(rtu('04 0000 0001'))).toBe('');
@@ -589,15 +589,15 @@ describe('a capture', () => {
     const some = part ? [{ ...reply(1), ...part }] : [];
     const packets = [request(0), reply(0), request(1), ...some, request(2), reply(2)];
     const { ask, notes, summary } = learned(pcap(1, ...packets.map(packet)));
-    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without a reply');
     expect(ask(request(2).hex)).toBe(plain(reply(2).hex));
     expect(notes).toEqual([
-      `1 packet with bytes come after missing TCP segments, so an exchange before them may be left out: packet ${line}`,
+      `1 packet with bytes after missing TCP segments, so an exchange before them may be left out: packet ${line}`,
     ]);
     // A reply whose request is missing is left out as well.
     const answers = learned(pcap(1, ...[request(0), reply(0), reply(1), request(2), reply(2)].map(packet)));
     expect(answers.notes[1]).toBe(
-      '1 packet with bytes are neither a request nor a reply to one, so they were left out: packet 3',
+      '1 packet with bytes left out, neither a request nor a reply to one: packet 3',
     );
   });
 
@@ -617,7 +617,7 @@ describe('a capture', () => {
   it('of requests that did not wait for their replies pairs them by their transaction identifiers', () => {
     const packets = [ask(1, 1), ask(2, 2), ask(3, 3), answer(2, 8, 0), answer(1, 7, 11), answer(3, 9, 22)];
     const made = learned(pcap(1, ...packets.map(packet)));
-    expect(made.summary).toBe('log: 3 requests to unit 1, 0 without an answer');
+    expect(made.summary).toBe('log: 3 requests to unit 1, 0 without a reply');
     const values = [1, 2, 3].map((address) => made.ask(`0009 0000 0006 01 03 000${address} 0001`).slice(-1));
     expect(values).toEqual(['7', '8', '9']);
   });
@@ -627,7 +627,7 @@ describe('a capture', () => {
     const first = { ...ask(0, 0), hex: '0000 0000 0006 01 03 0000 0001' };
     const before = [first, { ...answer(0, 6, -11 >>> 0) }];
     const { summary, notes } = learned(pcap(1, ...[...before, ...packets].map(packet)));
-    expect(summary).toBe('log: 3 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 3 requests to unit 1, 0 without a reply');
     expect(notes).toEqual([]);
   });
 
@@ -641,17 +641,17 @@ describe('a capture', () => {
     ];
     const packets = [ask(1, 1), answer(1, 7, 0), web, tpkt, ...other];
     const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
-    expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 1 request to unit 1, 0 without a reply');
     expect(notes).toEqual([
-      '3 connections have no Modbus frame and are left out: ports 80, 102, 5026, the first from packet 3 on',
+      '3 connections without Modbus frames left out: ports 80, 102, 5026, the first from packet 3 on',
     ]);
   });
 
   it('that lacks segments gives no reply with another identifier to a request', () => {
     const packets = [ask(0, 0), answer(0, 1, 0), ask(1, 1), { ...answer(3, 7, 99) }];
     const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
-    expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
-    expect(notes.join('\n')).toContain('are neither a request nor a reply to one');
+    expect(summary).toBe('log: 1 request to unit 1, 0 without a reply');
+    expect(notes.join('\n')).toContain('left out, neither a request nor a reply to one');
   });
 
   it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {

@@ -10,8 +10,7 @@ import { learned, packet, pcap } from './helpers.js';
 /* What a log does not show is not learned: no silence after its end, no request that is a reply. */
 
 const plain = (text: string) => hexOf(bytesOf(text));
-const AT_END =
-  'came just before the end of the log or a gap in it, so it is unknown whether they were answered';
+const AT_END = 'just before the end of the log or a gap in it, so replies may be missing';
 
 describe('a request with which a log ends', () => {
   const ask = (id: number, address = 0) => ({
@@ -40,7 +39,7 @@ describe('a request with which a log ends', () => {
 
   it('is not silence: the device answers as before, and a comment says so', () => {
     const made = learned(capture([0, ask(1)], [20, answer(1)], [40, ask(2)]));
-    expect(made.summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+    expect(made.summary).toBe('log: 1 request to unit 1, 0 without a reply');
     expect(made.text).toContain(`# 1 packet with bytes ${AT_END}: packet 3\n`);
     const values = [1, 2, 3].map(() => made.ask(ask(7).hex).slice(-4));
     expect(values).toEqual(['000a', '000a', '000a']);
@@ -48,9 +47,9 @@ describe('a request with which a log ends', () => {
 
   it('is silence when the capture goes on for longer than replies took before', () => {
     const made = learned(capture([0, ask(1)], [20, answer(1)], [40, ask(2)], [61]));
-    expect(made.summary).toBe('log: 2 requests to unit 1, 1 without an answer');
+    expect(made.summary).toBe('log: 2 requests to unit 1, 1 without a reply');
     const short = learned(capture([0, ask(1)], [20, answer(1)], [40, ask(2)], [60]));
-    expect(short.summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+    expect(short.summary).toBe('log: 1 request to unit 1, 0 without a reply');
   });
 
   it('is not silence at the end of the first of two files either, though the second begins much later', () => {
@@ -58,12 +57,12 @@ describe('a request with which a log ends', () => {
     const second = capture([90_000, ask(3)], [90_020, answer(3)]);
     const made = learnFiles([first, second], 'logs');
     if (!made.ok) throw new Error(made.error);
-    expect(made.value.summary).toBe('logs: 2 requests to unit 1, 0 without an answer');
+    expect(made.value.summary).toBe('logs: 2 requests to unit 1, 0 without a reply');
     expect(made.value.text).toContain(`# 1 packet with bytes ${AT_END}: packet 3\n`);
     const whole = learned(
       capture([0, ask(1)], [20, answer(1)], [40, ask(2, 5)], [90_000, ask(3)], [90_020, answer(3)]),
     );
-    expect(whole.summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(whole.summary).toBe('log: 2 requests to unit 1, 0 without a reply');
   });
 
   it('and others that did not wait for their replies are all left out', () => {
@@ -78,7 +77,7 @@ describe('a request with which a log ends', () => {
         [42, ask(5)],
       ),
     );
-    expect(made.summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(made.summary).toBe('log: 2 requests to unit 1, 0 without a reply');
   });
 
   it.each([
@@ -88,7 +87,9 @@ describe('a request with which a log ends', () => {
     ['RECV:', 2, 1],
   ])('in a log without times, which then says %j', (said, requests, silent) => {
     const log = `send: ${ask(1).hex}\nrecv: ${answer(1).hex}\nsend: ${ask(2).hex}\n${said}\n`;
-    expect(learned(log).summary).toBe(`log: ${requests} requests to unit 1, ${silent} without an answer`);
+    expect(learned(log).summary).toBe(
+      `log: ${requests} request${requests === 1 ? '' : 's'} to unit 1, ${silent} without a reply`,
+    );
   });
 
   it.each([
@@ -115,14 +116,14 @@ describe('a request with which a log ends', () => {
     ],
   ])('in front of a gap of %s is left out as one at the end', (_, asked, gap) => {
     const { summary, text } = learned(before + asked + gap + after);
-    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without a reply');
     expect(text).toContain(AT_END);
     expect(text).not.toMatch(/silence|junk/);
   });
 
   it('in front of a gap is silence when the log went on for longer than replies took', () => {
     const asked = `${said('00:01.000', 'send', ask(2).hex)}12:00:04.000 polling\n`;
-    expect(learned(before + asked + after).summary).toBe('log: 3 requests to unit 1, 1 without an answer');
+    expect(learned(before + asked + after).summary).toBe('log: 3 requests to unit 1, 1 without a reply');
   });
 
   it('is silence where the client always polls so slowly', () => {
@@ -131,7 +132,7 @@ describe('a request with which a log ends', () => {
       const asked = said(`${at}:00.000`, 'send', ask(i + 1).hex);
       return i === 2 ? asked : asked + said(`${at}:00.005`, 'recv', answer(i + 1).hex);
     });
-    expect(learned(polls.join('')).summary).toBe('log: 4 requests to unit 1, 1 without an answer');
+    expect(learned(polls.join('')).summary).toBe('log: 4 requests to unit 1, 1 without a reply');
   });
 
   it('with a part of its reply is left out, too', () => {
@@ -153,7 +154,7 @@ describe('a reply is no request', () => {
     const { summary, text, notes, ask } = learned(
       at('19', '00 01 00 02 00 03') + at('1a', '00 05 00 06 00 07'),
     );
-    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without a reply');
     expect(text).not.toContain('never answered');
     expect(notes).toEqual([]);
     expect(ask('0009 0000 0006 01 03 0001 0003')).toBe(plain('0009 0000 0009 01 03 06 0001 0002 0003'));
@@ -163,7 +164,7 @@ describe('a reply is no request', () => {
     const { summary } = learned(
       'Request: 00 01 00 00 00 06 01 03 00 01 00 01\nResult of the request: 00 01 00 00 00 05 01 03 02 00 07\n',
     );
-    expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 1 request to unit 1, 0 without a reply');
   });
 
   const rtu = (pdu: string) => hex(encodeRtu(1, bytesOf(pdu)));
@@ -219,7 +220,7 @@ describe('a frame is found', () => {
     const both = Buffer.concat([rtu('06 0000 0001'), rtu('03 0000 0001')]);
     const log = `recv ${hex(both)}\nsend ${hex(rtu('06 0000 0001'))}\nrecv ${hex(rtu('03 0000 0001'))}\nsend ${hex(rtu('03 02 0001'))}\n`;
     const { ask, summary, notes } = learned(log);
-    expect(summary).toBe('log: 3 requests to unit 1, 1 without an answer');
+    expect(summary).toBe('log: 3 requests to unit 1, 1 without a reply');
     expect(notes).toEqual([]);
     expect(ask(hexOf(rtu('06 0000 0001')))).toBe(hexOf(rtu('06 0000 0001')));
   });
@@ -238,7 +239,7 @@ describe('a frame is found', () => {
       });
     });
     const { ask, summary } = learned(pcap(1, ...packets));
-    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without a reply');
     expect(ask(hexOf(rtu('03 0000 0002')))).toBe(hexOf(rtu('03 04 0007 0008')));
     expect(ask(hexOf(rtu('03 0009 0001')))).toBe(hexOf(rtu('83 02')));
   });
@@ -279,7 +280,7 @@ describe('a second reading of the log', () => {
     const invented = { ...exchange, request: { ...exchange.request, transactionId: 9 } };
     const conversation = { ...made.conversation, strays: 0, exchanges: [exchange, invented] };
     expect(compared({ ...made, conversation }, counts)).toBe(
-      'according to its text, the log has 1 request and 1 reply, but 2 and 2 were learned: look at the file before you trust it',
+      'according to its text, the log has 1 request and 1 reply, but 2 and 2 were learned: check the written file before you use it',
     );
   });
 

@@ -10,7 +10,7 @@ import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 stopAfterEach();
 
-it('makes devices of the traffic of a line, and says why it can not', async () => {
+it('makes devices learned from the traffic of a line, and says why it can not', async () => {
   const { rest, port } = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 3, value: [7, 8] }] } } },
@@ -63,7 +63,7 @@ it('plays the traffic as it was if wanted, once or again and again', async () =>
     return body;
   };
   const once = await get('?recorded=once');
-  expect(once).toContain('# Played as recorded, ');
+  expect(once).toContain('# Plays ');
   expect(once).toMatch(/signal: \{recorded: \{values: "0 7, [\d.]+ 9, [\d.]+"\}\}/);
   expect(await get('?recorded=loop')).toMatch(/recorded: \{values: "0 7, [^"]*", loop: true\}/);
   expect(await get('')).not.toContain('recorded');

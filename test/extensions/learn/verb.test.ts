@@ -42,7 +42,7 @@ it('modbus-sim learn writes a file that check takes, and says what it left out',
     stdout: `wrote ${target}; serve it with modbus-sim --config ${target}\n`,
   });
   expect(stderr).toBe(
-    `${log}: 1 requests to unit 1, 0 without an answer\n1 line with bytes give no direction, so they were left out: line 3 (frame 00 01 02 03)\nsent again: 1 of 1 requests get the same reply, byte for byte\naccording to its text, the log has 1 request and 1 reply, as many as were learned\n`,
+    `${log}: 1 request to unit 1, 0 without a reply\n1 line with bytes left out, without a direction: line 3 (frame 00 01 02 03)\nsent again: 1 of 1 request got the same reply, byte for byte\naccording to its text, the log has 1 request and 1 reply, as many as were learned\n`,
   );
   expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   expect(readFileSync(target, 'utf8')).toContain('transaction: swapped');
@@ -59,7 +59,7 @@ it('modbus-sim learn says how many requests get the same reply, and fails for a 
     'send: 00 01 00 00 00 06 01 03 00 00 00 01\nrecv: 00 01 00 00 00 05 01 03 02 00 07\n',
     'good.log',
   );
-  const said = 'sent again: 1 of 1 requests get the same reply, byte for byte\n';
+  const said = 'sent again: 1 of 1 request got the same reply, byte for byte\n';
   const checked = await runHere(['learn', log]);
   expect(checked).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
   expect((await runHere(['learn', log, '--no-verify'])).stderr).not.toContain('asked again');
@@ -67,7 +67,7 @@ it('modbus-sim learn says how many requests get the same reply, and fails for a 
   const other = newFile('recv: 01 83 02 c0 f1\n', 'replies.log');
   const half = await runHere(['learn', log, other]);
   expect(half).toMatchObject({ code: 1, stdout: expect.stringContaining('value: 7') });
-  expect(half.stderr).toContain('nothing was learned from the 1 frames of file 2\n');
+  expect(half.stderr).toContain('nothing was learned from file 2, with 1 frame\n');
   expect(await runHere(['learn', other])).toMatchObject({ code: 1, stdout: '' });
 });
 
@@ -85,5 +85,5 @@ it('modbus-sim learn --as-recorded asks each request again at its time of the lo
   const { code, stdout, stderr } = await runHere(['learn', log, '--as-recorded']);
   expect(code).toBe(0);
   expect(stdout).toContain('signal: {recorded: {values: "0 100, 10 101, 20 99, 20.13"}}');
-  expect(stderr).toContain('sent again: 3 of 3 requests get the same reply, byte for byte\n');
+  expect(stderr).toContain('sent again: 3 of 3 requests got the same reply, byte for byte\n');
 });

@@ -43,7 +43,7 @@ const indices = ({ log_rows }: LogBody) => log_rows.map(({ index }) => index);
 
 test('Download lists everything that is kept, the oldest first', async () => {
   const { log_rows, ...others } = await log('Download');
-  expect(others).toEqual({ result: 'ok', footer: 'All events that are kept, oldest first' });
+  expect(others).toEqual({ result: 'ok', footer: 'All recorded events, oldest first' });
   expect(log_rows.map(({ kind }) => kind)).toEqual([
     'line',
     'client',

@@ -254,7 +254,7 @@ describe('Set', () => {
     [{ units: { 1: 'x' } }, 'units.1: unknown device "x"'],
     [
       { units: { 0: 'meter' } },
-      'units.0: 0 is the broadcast address: every device accepts it and none answers: expected a unit identifier from 1 to 247',
+      'units.0: 0 is the broadcast address, which no device answers: expected a unit identifier from 1 to 247',
     ],
     [{ units: 'meter' }, 'units: expected unit identifiers'],
     [{ units: null }, 'units: missing, expected unit identifiers'],

@@ -68,7 +68,7 @@ it.each([
     400,
     'expected a report in HTML, a capture (pcapng, pcap) or traffic as NDJSON',
   ],
-  ['<!doctype html><p>hello', 400, 'is a page of HTML, but no report of this program'],
+  ['<!doctype html><p>hello', 400, 'is an HTML page, but not a report of this program'],
   [
     '<html><script type="application/json" id="recorded">{"reports":[{"kind":"party"}]}</script>',
     400,

@@ -72,7 +72,7 @@ it('modbus-sim view writes a page of a capture, and overwrites nothing without -
   expect(await runHere(['view', output, '-o', copy])).toMatchObject({ code: 0 });
   const [, copied = ''] = /id="recorded">(.*)<\/script>/.exec(readFileSync(copy, 'utf8')) ?? [];
   expect(JSON.parse(copied)).toEqual({ ...JSON.parse(data), title: 'page.html' });
-  expect(refused('<!doctype html><p>hello')).toContain('no report of this program');
+  expect(refused('<!doctype html><p>hello')).toContain('not a report of this program');
 });
 
 describe('the traffic of a capture', () => {
@@ -152,7 +152,7 @@ describe('the traffic of a capture', () => {
   it('is refused if there is none', () => {
     expect(refused(pcap(101))).toBe('the capture has no packets, or ends within the first one');
     expect(refused(pcap(147, Buffer.from('aa')))).toContain(
-      'has no Modbus frames; 1 packets have link type 147',
+      'has no Modbus frames; 1 packet left out, with unsupported link type 147',
     );
   });
 });
@@ -165,13 +165,13 @@ describe('the traffic of NDJSON', () => {
       { seq: 1, text: 'echo' },
       { seq: 9, unit: 4 },
     ]);
-    expect(notes).toEqual(['3 events are missing from the file']);
+    expect(notes).toEqual(['3 events missing from the file']);
   });
 
   it('is that of the last run of the simulator', () => {
     const { events, notes } = shown(event({ seq: 8 }) + event({ seq: 9 }) + event({ seq: 2 }));
     expect(events.map(({ seq }) => seq)).toEqual([2]);
-    expect(notes).toEqual(['2 events of an earlier run are left out']);
+    expect(notes).toEqual(['2 events of an earlier run left out']);
   });
 
   it.each([

@@ -291,19 +291,19 @@ describe('on a real socket', () => {
       'Host: does not name this machine',
     ],
     [
-      'a foreign host in the target, beside a good Host',
+      'another host in the request target, beside a good Host',
       'GET http://example.invalid/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n',
       421,
       'Host: does not name this machine',
     ],
     [
-      'a foreign host in the target where the address is nonsense',
+      'another host in the request target where the address is nonsense',
       'GET HTTP://example.invalid/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n',
       421,
       'Host: does not name this machine',
     ],
     [
-      'a name before a foreign host in the target',
+      'a name before another host in the request target',
       'GET http://localhost@example.invalid/ HTTP/1.1\r\nHost: localhost\r\n\r\n',
       421,
       'Host: does not name this machine',

@@ -144,7 +144,7 @@ describe('the connection to a broker', () => {
       await expect
         .poll(() => lines.find((line) => line.includes('packet')), { timeout: 20_000 })
         .toBe(
-          'lost: no connection to the broker 127.0.0.1:PORT: it has sent a packet of 104857600 bytes, expected at most 2097152',
+          'lost: no connection to the broker 127.0.0.1:PORT: the broker sent a packet of 104857600 bytes, expected at most 2097152',
         );
       // What is in the buffers of the system is sent, too.
       expect(await sent[0]).toBeLessThan(20 * 2 ** 20);
@@ -170,7 +170,7 @@ describe('the connection to a broker', () => {
     const { lines } = brokerAt(url);
     await expect
       .poll(() => lines.find((line) => line.includes('QoS 2')), { timeout: 20_000 })
-      .toContain('it has not released 17 messages of QoS 2');
+      .toContain('the broker has not released 17 QoS 2 messages');
   });
 
   it('goes slower where another client has its identifier, says so, and falls silent', async () => {
@@ -188,7 +188,7 @@ describe('the connection to a broker', () => {
     const connected = 'connected: connected to the broker 127.0.0.1:PORT (MQTT 5)';
     expect(lines).toEqual([
       ...[connected, lost, connected, lost, connected],
-      `${lost}; it connects and disconnects repeatedly; this is reported again when a connection has lasted 60 s`,
+      `${lost}; it connects and disconnects repeatedly, which is not reported again until a connection lasts 60 s`,
     ]);
     expect((times[4] ?? 0) - (times[3] ?? 0)).toBeGreaterThan(900);
   });

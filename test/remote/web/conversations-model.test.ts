@@ -65,7 +65,7 @@ describe('conversations', () => {
     ]);
     const [only] = talks.all;
     expect(only && orderedTroubles(only)).toEqual(['busy: exception in 25 %']);
-    expect(only && ownTroubles(only)).toEqual(['exception 02 in 25 %', 'no reply in 50 %']);
+    expect(only && ownTroubles(only)).toEqual(['exception 02 in 25 %', 'no reply to 50 %']);
     expect(only?.pairs.map(({ outcome }) => outcome)).toEqual([
       'ordered',
       'exceptions',

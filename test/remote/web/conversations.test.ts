@@ -27,10 +27,10 @@ describeInBrowser('the view of conversations', () => {
     await refused.getByText(/^The last 3, lined up/).waitFor();
     await refused.getByText(/^Turnaround of the last 3: half within/).waitFor();
     await refused.getByRole('button', { name: 'Expect this in a test' }).click();
-    expect(await refused.getByLabel('a step for a scenario, to copy').inputValue()).toContain('address: 90');
+    expect(await refused.getByLabel('scenario step to copy').inputValue()).toContain('address: 90');
     expect(await accessibilityFaults(page)).toEqual([]);
     await refused.getByRole('button', { name: 'Define these registers' }).click();
-    await page.getByText('meter now has the addresses of this request.').waitFor();
+    await page.getByText('meter now defines the addresses of this request.').waitFor();
     expect((await client.readHoldingRegisters(90, 2)).data).toEqual([0, 0]);
     await refused.getByRole('link', { name: 'Break this' }).click();
     await page.waitForURL('**/faults?like=*');

@@ -54,10 +54,10 @@ describeInBrowser('the view of the lines', () => {
       ['boilers', /^unit 1 boiler is polled \d+\/s, the others at most \d+\/(s|min)$/],
       ['hall', /^No client polls unit 5 valve$/],
       ['yard', /^Damage: \d+ messages?, /],
-      ['yard', /^unit 7 sensor takes up to \d{3,} ms$/],
-      ['lan', /^unit 1 meter refuses \d+ % of its requests with an exception$/],
+      ['yard', /^unit 7 sensor takes up to \d{3,} ms to reply$/],
+      ['lan', /^unit 1 meter answers \d+ % of its requests with an exception$/],
     ] as const) {
-      const found = page.getByRole('list', { name: `What is wrong on line ${line}` });
+      const found = page.getByRole('list', { name: `Problems on line ${line}` });
       await found.getByRole('listitem').filter({ hasText: wrong }).waitFor();
     }
     expect(await page.getByRole('list', { name: /^What is wrong/ }).count()).toBe(4);
@@ -86,7 +86,7 @@ describeInBrowser('the view of the lines', () => {
     const served = await serve();
     served.addRule({ name: 'odd', do: [{ exception: 4 }], when: { line: 'bus', address: 2 } });
     const page = await openPage(served, '/lines');
-    const lane = page.getByRole('slider', { name: 'What passed line bus' });
+    const lane = page.getByRole('slider', { name: 'Traffic on line bus' });
     await lane.getByText('not polled').waitFor();
     const client = await serialMaster(served.path('bus'), 9600);
     for (let i = 0; i < 6; i++) await client.readHoldingRegisters(i % 3 === 2 ? 2 : 0, 1).catch(() => {});
@@ -95,7 +95,7 @@ describeInBrowser('the view of the lines', () => {
     await lane.getByText(/^\d+\/\w+, exceptions 14 %, changed by a rule 29 %/).waitFor();
     await lane.getByText(/% on the wire, .*% t3.5, \d+ % quiet$/).waitFor();
     const bus = page.getByRole('article', { name: 'Line bus' });
-    await bus.getByText('unit 1 meter refuses 14 % of its requests with an exception').waitFor();
+    await bus.getByText('unit 1 meter answers 14 % of its requests with an exception').waitFor();
     for (const outcome of ['good', 'exceptions', 'ordered', 'speaking'])
       expect(await lane.locator(`path.${outcome}`).count()).toBe(1);
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -119,7 +119,7 @@ describeInBrowser('the view of the lines', () => {
     const client = await serialMaster(served.path('bus'), 9600);
     const page = await openPage(served, '/lines');
     for (let i = 0; i < 3; i++) await client.readHoldingRegisters(0, 4);
-    const lane = page.getByRole('slider', { name: 'What passed line bus' });
+    const lane = page.getByRole('slider', { name: 'Traffic on line bus' });
     await lane.getByText('unit 1 meter fn 3').waitFor();
     const strip = page.getByRole('application', { name: 'Bytes on line bus' });
     await lane.focus();
@@ -246,7 +246,7 @@ describeInBrowser('the view of the lines', () => {
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('article', { name: 'Line more' }).waitFor();
     await page.getByRole('button', { name: 'Undo the last change' }).click();
-    await page.getByText('Taken back: removed line more.').waitFor();
+    await page.getByText('Undone: removed line more.').waitFor();
     expect(served.simulator.lines.has('more')).toBe(false);
   });
 

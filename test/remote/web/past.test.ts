@@ -37,7 +37,7 @@ describeInBrowser('the time machine', () => {
     await before.click();
     await cell('2 → 222');
     expect(new URL(page.url()).searchParams.get('then')).toMatch(/^\d{4}-.*Z$/);
-    await page.getByText('only read: this is the past').waitFor();
+    await page.getByText("only read: the past can't be changed").waitFor();
     // The slider itself, by keys: ten seconds back there is nothing yet.
     await machine.getByRole('button', { name: 'Write after' }).click();
     await cell('222 → 333');
@@ -62,7 +62,7 @@ describeInBrowser('the time machine', () => {
     await page.getByRole('link', { name: 'Conversations', exact: true }).click();
     await page.locator('.talk', { hasText: 'write single register' }).getByText('222').waitFor();
     await page.getByRole('link', { name: 'Lines', exact: true }).click();
-    await machine.getByText('The lanes end here; all else is of now.').waitFor();
+    await machine.getByText('The lanes end here; everything else is current.').waitFor();
     await page.getByRole('button', { name: 'Follow the newest' }).waitFor();
     await page.getByRole('link', { name: 'Registers', exact: true }).click();
     await page.getByRole('button', { name: 'Now', exact: true }).click();

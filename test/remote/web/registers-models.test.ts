@@ -161,7 +161,7 @@ describe('what can not be changed', () => {
   it('says why', () => {
     const known = knownOf([1, null, 3], [{ ...VALUE, address: 2, registers: 1, signal: { sine: {} } }]);
     expect(whyNot(known, 0, undefined)).toBeUndefined();
-    expect(whyNot(known, 0, 'this session may only read')).toContain('only read');
+    expect(whyNot(known, 0, 'this session is read-only')).toContain('read-only');
     expect(whyNot(known, 1, undefined)).toContain('not defined');
     expect(whyNot(known, 2, undefined)).toContain('signal (sine)');
   });

@@ -182,7 +182,7 @@ describeInBrowser('the view of the registers', () => {
     });
     await page.keyboard.press('Control+z');
     await page
-      .getByText('The change of meter, holding 1, was not undone: another write came first.')
+      .getByText('The change to meter, holding 1, was not undone: another write came first.')
       .waitFor();
     expect(holding(served, 'meter', 1, 1)).toEqual([99]);
     await page.keyboard.press('Control+z');
@@ -272,10 +272,10 @@ describeInBrowser('the view of the registers', () => {
     const served = await serve(SETUP);
     const page = await open(served, '/registers/meter/holding?as=values');
     await type(page, 16, '500');
-    await page.getByText('speed is 500: clients can’t write that: its limits refuse it.').waitFor();
-    await page.getByRole('complementary').getByText('its limits would refuse this value').waitFor();
+    await page.getByText("speed is 500, which clients can't write: its limits reject it.").waitFor();
+    await page.getByRole('complementary').getByText('its limits would reject this value').waitFor();
     await type(page, 13, '19.57');
-    await page.getByText('setpoint is 19.6 °C: 19.57 was rounded to what it can hold.').waitFor();
+    await page.getByText('setpoint is 19.6 °C: 19.57 was rounded to fit the type.').waitFor();
     await type(page, 10, '0.1');
     await text(page, 10, '0.1 V');
     expect(await page.getByText('voltage is').count()).toBe(0);
@@ -294,7 +294,7 @@ describeInBrowser('the view of the registers', () => {
       .poll(() => page.getByRole('grid').evaluate((grid) => grid === document.activeElement))
       .toBe(true);
     await type(page, 12, '1');
-    await cell(page, 12).getByText('a signal (square) moves this value').waitFor();
+    await cell(page, 12).getByText('a signal (square) sets this value').waitFor();
     await type(page, 15, '1');
     await cell(page, 15).getByText('15 is not defined').waitFor();
   });
@@ -574,7 +574,7 @@ describeInBrowser('the view of the registers', () => {
     await text(page, 0, '1');
     await expect.poll(() => page.getByRole('button', { name: 'Reset the device' }).isDisabled()).toBe(true);
     await type(page, 0, '5');
-    await cell(page, 0).getByText('this session may only read').waitFor();
+    await cell(page, 0).getByText('this session is read-only').waitFor();
     expect(holding(served, 'meter', 0, 1)).toEqual([1]);
   });
 });

@@ -135,7 +135,7 @@ describeInBrowser('a report in a file', () => {
     const page = await openFile(htmlReport([VIEW]));
     await page.getByRole('link', { name: 'Lines', exact: true }).click();
     const line = page.getByRole('article', { name: 'Line bench' });
-    const lane = line.getByRole('slider', { name: 'What passed line bench' });
+    const lane = line.getByRole('slider', { name: 'Traffic on line bench' });
     await line.getByText('unit 17 fn 3', { exact: true }).waitFor();
     await lane.press('ArrowLeft');
     await expect.poll(() => lane.getAttribute('aria-valuetext')).toMatch(/, good 2$/);

@@ -130,8 +130,8 @@ describe('the lanes of the score', () => {
     expect(troublesOf(rows, { speaking: 0.7, pauses: 0.2 }, nameOf)).toEqual([
       'Damage: 3 messages, 3/s',
       'unit 2 leaves 50 % of its requests unanswered',
-      'unit 3 takes up to 900 ms',
-      'unit 4 refuses 50 % of its requests with an exception',
+      'unit 3 takes up to 900 ms to reply',
+      'unit 4 answers 50 % of its requests with an exception',
       'unit 1 is polled 40/s, the others at most 2/s',
       'The wire is 90 % busy',
       'No client polls unit 9',

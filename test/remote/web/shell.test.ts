@@ -49,7 +49,7 @@ describeInBrowser('the console', () => {
       const titles = () =>
         grey.evaluateAll((all) => all.map((each) => `${each.textContent} ${(each as HTMLElement).title}`));
       await expect
-        .poll(async () => (await titles()).filter((each) => !each.includes('this session may only read')))
+        .poll(async () => (await titles()).filter((each) => !each.includes('this session is read-only')))
         .toEqual([]);
       expect(await accessibilityFaults(page)).toEqual([]);
     },
@@ -61,7 +61,7 @@ describeInBrowser('the console', () => {
     const page = await openPage(served, '/faults?x=1');
     await page.getByLabel('Token').waitFor();
     await page.getByText('or one of api.readTokens to look without changing anything').waitFor();
-    await page.getByText('waits for a token').waitFor();
+    await page.getByText('waiting for a token').waitFor();
     expect(await page.locator('.banner').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Token').fill('wrong');

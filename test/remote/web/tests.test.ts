@@ -59,7 +59,7 @@ describeInBrowser('the view of the tests', () => {
     await form.getByRole('button', { name: 'Run the scenario' }).click();
     const run = page.getByRole('article', { name: 'Run 1' });
     await run.getByText('running', { exact: true }).waitFor();
-    await run.getByText('no step has ended yet').waitFor();
+    await run.getByText('no step has finished yet').waitFor();
     await run.getByText('Step 1 of 4, reads.', { exact: true }).waitFor();
     await run.getByText(/^Began at \d\d:\d\d:\d\d, .*\d s so far\.$/).waitFor();
     await page

@@ -13,7 +13,7 @@ const SEEN = {
 };
 const texts = (text: string) => offersFor(text, SEEN).map((offer) => offer.text);
 
-describe('what may come next', () => {
+describe('suggestions', () => {
   it('is a field at the beginning, behind a space and behind a parenthesis', () => {
     expect(texts('')).toEqual(expect.arrayContaining(['unit=', 'late>', 'value ', 'exception', 'not']));
     expect(texts('unit=1 ')).toEqual(expect.arrayContaining(['fc=', 'or', 'not']));

@@ -274,7 +274,7 @@ describe('an address that a line can not have', () => {
     const tls = { cert: 'server.pem', key: 'server.key' };
     expect(mistakes({ plant: { tls, units: { 1: 'meter' } } })).toEqual([]);
     expect(mistakes({ plant: { tls: { ...tls, hosts: '127.1.0.1' }, units: { 1: 'meter' } } })).toEqual([
-      'lines.plant.tls.hosts: expected one address, as host: only lines on TCP and UDP have several, got "127.1.0.1"',
+      'lines.plant.tls.hosts: expected one address, as host: only TCP and UDP lines can have several, got "127.1.0.1"',
     ]);
     const tcp = { hosts: '127.1.0.1-127.1.0.8', port: 1502 };
     expect(

@@ -177,7 +177,7 @@ describe('starts that end', () => {
       undefined,
       undefined,
       undefined,
-      'the program was killed at its last 3 starts with this state',
+      'the program was killed during its last 3 starts with this state',
     ]);
   });
 

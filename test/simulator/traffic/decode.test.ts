@@ -213,7 +213,7 @@ describe('damage', () => {
 
   it('a right CRC is told as such, with what else can be wrong', () => {
     expect(damaged(bytesOf('01 03 0000 0002 c40b'), RTU)).toContain(
-      '8 bytes with a correct CRC that are not a separate message',
+      'not a separate message, although its CRC is correct (8 bytes)',
     );
   });
 
@@ -226,7 +226,7 @@ describe('damage', () => {
 
   it('a message with a right LRC and a wrong beginning has no LRC error', () => {
     const bytes = new TextEncoder().encode(';010300000002fa\r\n');
-    expect(damaged(bytes, new AsciiFraming())).toBe('17 bytes that are not a valid frame');
+    expect(damaged(bytes, new AsciiFraming())).toBe('not a valid frame (17 bytes)');
   });
 
   it('a frame of another protocol than Modbus has its identifier named', () => {
@@ -240,7 +240,7 @@ describe('damage', () => {
     [new Uint8Array(300), RTU],
     [bytesOf('0001 0000 0005 01 03'), SOCKET],
   ])('bytes that are no frame are counted', (bytes, framing) => {
-    expect(damaged(bytes, framing)).toBe(`${bytes.length} bytes that are not a valid frame`);
+    expect(damaged(bytes, framing)).toBe(`not a valid frame (${bytes.length} bytes)`);
   });
 });
 
@@ -297,7 +297,7 @@ describe('a reply', () => {
   it('in the framing of another line is no frame', () => {
     const bytes = adu('03 02 0001', RTU);
     expect(textOf(replyEvent(READ, '', { framing: SOCKET, plan: sendPlan(piece(bytes)) }))).toBe(
-      'unit 17 read holding registers: 7 bytes that are not a valid frame',
+      'unit 17 read holding registers: not a valid frame (7 bytes)',
     );
   });
 

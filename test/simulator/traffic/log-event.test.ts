@@ -56,7 +56,7 @@ describe('the warnings of a line', () => {
     const { log, entries } = logOf('warn');
     for (let at = 0; at <= 20_000; at++) log.event(damaged(at));
     expect(entries.map(({ leftOut }) => leftOut)).toEqual([undefined, 9999, 9999]);
-    expect(entries[1]?.msg).toContain('(and 9999 times more since the last warning)');
+    expect(entries[1]?.msg).toContain('(9999 more since the last warning)');
   });
 
   it('of one kind do not hold back those of another', () => {

@@ -304,7 +304,7 @@ describe('bytes that a step sends unsolicited', () => {
     ],
     ['too many', { bus: '00'.repeat(513) }, 'steps[0].unsolicited.bus: expected bytes as 1 to 512 bytes'],
     ['no mapping', '00', 'steps[0].unsolicited: expected bytes by line name'],
-    ['UDP', { lan: '00' }, 'steps[0].unsolicited.lan: a line on UDP answers datagrams one by one'],
+    ['UDP', { lan: '00' }, 'steps[0].unsolicited.lan: a UDP line only answers requests'],
     ['a monitor', { tap: '00' }, 'steps[0].unsolicited.tap: a line with mode monitor never sends a byte'],
   ])('are refused for %s', (_, unsolicited, message) => {
     const lines = {

@@ -32,7 +32,7 @@ export const FUZZ = command({
   words: 'LINE',
   summary: 'disturb a client at random, and find the shortest schedule that makes it fail',
   details:
-    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure; finding a shorter schedule needs that. Exit 1 if the failure occurs in two of three plays, 2 if no client polls.',
+    'LINE is a line of the demo, of --config FILE, or of a running simulator (--url). With --dut the client is restarted after each failure, which is needed to find a shorter schedule. Exit 1 if the failure occurs in two of three plays, 2 if no client polls.',
   examples: ['fuzz bench --config bench.yaml --limit 10m --scenario found.yaml'],
   options: {
     ...CLIENT_OPTIONS,
@@ -42,7 +42,7 @@ export const FUZZ = command({
     seed: numberFrom('N', 'random seed; the same seed gives the same moves', 'a whole number', [0, MAX_SEED]),
     except: names(
       'KIND,...',
-      'leave out what the client is known not to tolerate: kinds of faults, keys of manners, power, closed, unsolicited, catalogue',
+      'leave out moves that the client is known not to tolerate: kinds of faults, keys of manners, power, closed, unsolicited, catalogue',
       'kinds of moves',
     ),
     replay: text('FILE', 'replay the schedule in this report (--json) instead'),

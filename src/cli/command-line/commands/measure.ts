@@ -24,7 +24,7 @@ export const MEASURE = command({
   words: 'LINE',
   summary: 'measure what a line achieves on this machine',
   details:
-    'LINE is a line of the demo or of --config FILE. Exit 1 if it is worse than configured, 2 if it could not be measured.',
+    'LINE is a line of the demo or of --config FILE. Exit 1 if the line performs worse than configured, 2 if it could not be measured.',
   examples: ['measure bench --config bench.yaml'],
   options: {
     ...SOURCE_OPTIONS,

@@ -31,7 +31,7 @@ export const MONITOR = command({
   details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. FILTER selects frames, such as unit=1,5-9 fc=3 addr=0-9 not rule:slow 'late>50ms': docs/filter.md lists all fields. Each option tests one field: separate several names or numbers with commas, and write ranges of numbers as 1-9.`,
   examples: ["monitor unit=1 exception or 'late>50ms'", 'monitor --line bench --problems --hex'],
   options: {
-    line: text('NAME', 'only frames of this line'),
+    line: text('NAME', 'only frames on this line'),
     unit: text('N', 'only frames to or from this unit'),
     function: text('N', 'only frames with this function code'),
     rule: text('NAME', 'only frames on which this fault rule acted'),

@@ -61,7 +61,7 @@ export const SCHEMA = command({
   choices: FILE_KINDS,
   summary: 'print the JSON Schema of a file, for editors',
   details:
-    'KIND is configuration (default), scenario or catalogue. The schemas are draft 07. The package also has them as files, such as schema/configuration.json.',
+    'KIND is configuration (default), scenario or catalogue. The schemas are draft 07. The package also contains them as files, such as schema/configuration.json.',
   examples: ['schema scenario > scenario.json'],
   options: {},
   parse({ words: [of = 'configuration', ...more] }): Result<SchemaCommand> {
@@ -86,7 +86,7 @@ export const COMPLETION = command({
   choices: SHELLS,
   summary: 'print the completion script for a shell',
   details:
-    'SHELL is bash, zsh or fish. For this session: source <(modbus-sim completion bash), the same for zsh, or modbus-sim completion fish | source. The Debian package installs the scripts.',
+    'SHELL is bash, zsh or fish. To load it into the current shell: source <(modbus-sim completion bash), the same for zsh, or modbus-sim completion fish | source. The Debian package installs the scripts.',
   examples: ['completion fish'],
   options: {},
   parse({ words: [of, ...more] }): Result<CompletionCommand> {
@@ -130,8 +130,8 @@ export interface ReportCommand {
 export const REPORT = command({
   name: 'report',
   words: '[FILE]',
-  summary: 'print what to attach when you report a problem',
-  details: `The report is Markdown: version, system, serial ports, and the lines, configuration and last events of the simulator at ${DEFAULT_URL} (or --url). FILE is a configuration to include. Tokens and passwords are left out. Read it before you publish it: modbus-sim report > report.md`,
+  summary: 'print a summary to attach to a bug report',
+  details: `The summary is Markdown: version, system, serial ports, and the lines, configuration and last events of the simulator at ${DEFAULT_URL} (or --url). FILE is a configuration to include. Tokens and passwords are left out. Read it before you publish it: modbus-sim report > report.md`,
   examples: ['report bench.yaml > report.md'],
   options: REMOTE_OPTIONS,
   parse({ words: [file, ...more], values, token: tokenInEnvironment }): Result<ReportCommand> {

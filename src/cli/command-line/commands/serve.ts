@@ -43,7 +43,7 @@ export interface ServeCommand {
 
 const PORT = numberFrom(
   'PORT',
-  'its port (default 8080, with --json_file 8081); 0 picks a free port',
+  'the REST port (default 8080, with --json_file 8081); 0 picks a free port',
   'a port',
   [0, 65535],
 );
@@ -51,7 +51,10 @@ const PORT = numberFrom(
 export const SERVE_OPTIONS = {
   ...SOURCE_OPTIONS,
   ...FREE_PORTS_OPTION,
-  http_host: text('HOST', 'the address of REST (default 127.0.0.1); other than loopback it needs a token'),
+  http_host: text(
+    'HOST',
+    'the REST address (default 127.0.0.1); an address other than loopback needs a token',
+  ),
   http_port: PORT,
   misbehave: text('ID', 'make all devices misbehave as this catalogue entry describes'),
   state: text('DIR', 'keep run-time changes in DIR and restore them after a restart'),

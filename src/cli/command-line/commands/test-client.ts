@@ -67,7 +67,11 @@ export const LIMITS_MS = [1000, 86_400_000] as const;
 
 export const ORDER_OPTIONS = {
   unit: numberFrom('N', 'disturb only requests to this unit', 'a unit identifier', [0, 255]),
-  checks: names('NAME,...', 'only these checks or groups, and the checks they depend on', 'names of checks'),
+  checks: names(
+    'NAME,...',
+    'run only these checks or groups, and the checks they depend on',
+    'names of checks',
+  ),
   limit: timeFrom(
     'stop after this time (default 10m); the remaining checks are not run',
     'a time from 1s to 24h, such as 10m',
@@ -131,7 +135,7 @@ export const TEST_CLIENT = command({
     const client = clientWanted('test-client', given);
     if (!client.ok) return client;
     if (restart && (dut === undefined || url !== undefined))
-      return failure('--restart needs --dut, without --url');
+      return failure("--restart needs --dut and can't be used with --url");
     const request = { what: 'test-client', ...client.value, checks, ...compact({ restart }) } as const;
     return success({ kind: 'test-client', request });
   },
@@ -187,7 +191,8 @@ function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
 function remoteProblem(values: Values<ClientOptions>): string | undefined {
   const { url, token, config } = values;
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';
-  if (config !== undefined) return '--config has no effect with --url: that simulator has its own';
+  if (config !== undefined)
+    return '--config has no effect with --url: that simulator has its own configuration';
   if (values['free-ports']) return FREE_PORTS_REMOTE;
   const foreign = (['observer-url', 'observer-command'] as const).find((name) => values[name] !== undefined);
   return foreign && `--${foreign} can't be used with --url; use --observer-register`;

@@ -95,16 +95,16 @@ export const REMOTE_OPTIONS = {
   url: option(
     'URL',
     'the REST interface of a running simulator',
-    `the address of REST, such as ${DEFAULT_URL}`,
+    `the address of the REST interface, such as ${DEFAULT_URL}`,
     (written) => (/^https?:\/\//.test(written) && URL.canParse(written) ? written : undefined),
   ),
-  token: text('TOKEN', 'its token (better: set MODBUS_SIM_TOKEN, which other users cannot see)'),
+  token: text('TOKEN', "its token (better: set MODBUS_SIM_TOKEN, which other users can't see)"),
 };
 
 /** The options that say where to write a file, and whether to overwrite an existing one. */
 export const OUTPUT_OPTIONS = {
-  output: { ...text('FILE', 'where the file is written (default: standard output)'), short: 'o' },
-  force: flag('overwrite that file'),
+  output: { ...text('FILE', 'write to this file (default: standard output)'), short: 'o' },
+  force: flag('overwrite that file if it exists'),
 };
 
 /** Where a command writes its file. */
@@ -115,10 +115,10 @@ export const REPORT_OPTIONS = {
   junit: text('FILE', 'write a report for CI systems'),
   html: text('FILE', 'write a report for people'),
   json: text('FILE', 'write a report for programs'),
-  about: text('TEXT', 'name and version of what is tested, for the reports'),
+  about: text('TEXT', 'name and version of the product under test, for the reports'),
   tester: text('NAME', 'name of the tester, for the reports'),
   remark: text('TEXT', 'a remark for the reports'),
-  inconclusive: wordOf('what JUnit counts an inconclusive step or check as (default: skipped)', [
+  inconclusive: wordOf('how JUnit counts an inconclusive step or check (default: skipped)', [
     'skipped',
     'failure',
   ]),
@@ -154,8 +154,8 @@ export function reportsOf({
 export const SOURCE_OPTIONS = {
   config: text('FILE', 'the configuration, YAML or JSON (default: the demo)'),
   json_file: text('FILE', 'a pymodbus.simulator file instead'),
-  modbus_server: text('NAME', 'which of its server_list (default: server, or the only one)'),
-  modbus_device: text('NAME', 'which of its device_list (default: device, or the only one)'),
+  modbus_server: text('NAME', 'the entry of server_list to use (default: server, or the only one)'),
+  modbus_device: text('NAME', 'the entry of device_list to use (default: device, or the only one)'),
 };
 
 export const FREE_PORTS_OPTION = {
@@ -177,7 +177,7 @@ function namedBy(values: Values<typeof SOURCE_OPTIONS>): Result<ConfigurationSou
   if (values.json_file === undefined) {
     for (const option of ['modbus_server', 'modbus_device'] as const) {
       if (values[option] !== undefined)
-        return failure(`--${option} chooses from a pymodbus file, which --json_file names`);
+        return failure(`--${option} selects an entry of a pymodbus file and needs --json_file`);
     }
     return values.config === undefined
       ? success({ kind: 'demo' })
@@ -199,7 +199,7 @@ const SERIAL_ONLY = ['baud', 'parity', 'stop-bits'] as const;
 /** The options that say how to reach a real device. */
 export const TARGET_OPTIONS = {
   serial: text('PATH', 'the serial port that the device is on'),
-  tcp: option('HOST:PORT', 'or the address of the device', 'HOST:PORT', hostPort),
+  tcp: option('HOST:PORT', 'or the TCP address of the device', 'HOST:PORT', hostPort),
   framing: wordOf('the framing (default: socket on TCP, rtu on a serial port)', ['socket', 'rtu', 'ascii']),
   baud: numberFrom('N', 'baud rate of the port (default 19200)', 'a number', [50, 4_000_000]),
   parity: wordOf('parity of the port (default even)', ['none', 'even', 'odd']),

@@ -163,6 +163,6 @@ function parse<Output>(
     const [issue] = result.error.issues;
     return { problem: `not in the format of this version, at ${pathText(issue?.path.map(String) ?? [])}` };
   } catch (error) {
-    return { problem: `is not JSON: ${(error as Error).message.slice(0, 100)}` };
+    return { problem: `not JSON: ${(error as Error).message.slice(0, 100)}` };
   }
 }

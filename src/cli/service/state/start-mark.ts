@@ -21,7 +21,7 @@ export interface EarlierStarts {
 export function whySetAside({ ended, reason }: EarlierStarts): string | undefined {
   if (reason !== undefined) return `the program crashed when it last started with this state: ${reason}`;
   return ended >= MOST_ENDED
-    ? `the program was killed at its last ${ended} starts with this state`
+    ? `the program was killed during its last ${ended} starts with this state`
     : undefined;
 }
 

@@ -218,7 +218,7 @@ export class StateFiles {
       await this.#fs.rename(this.#path(name), this.#path(next));
       return `kept as ${next}`;
     } catch (error) {
-      return `it can't be renamed: ${(error as Error).message}`;
+      return `can't be renamed: ${(error as Error).message}`;
     }
   }
 

@@ -218,7 +218,7 @@ export class StateKeeper {
   }
 
   #recovered(): void {
-    if (this.#trouble !== undefined) this.#kept.log.info('the state is written again');
+    if (this.#trouble !== undefined) this.#kept.log.info('the state can be written again');
     this.#trouble = undefined;
   }
 }

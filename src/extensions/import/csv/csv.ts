@@ -27,7 +27,9 @@ const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
  */
 export function importCsv(text: string, device: string, extras: ImportExtras = {}): Result<Imported> {
   if (/can ?bus/i.test(device) && extras.base === undefined)
-    return failure('is a map of CAN messages by its name; --base wire reads it as one of registers');
+    return failure(
+      'seems to be a CAN message map, judging by its name; --base wire reads it as a register map',
+    );
   const separator = separatorOf(text);
   const areMarkdown = isMarkdown(text);
   const blocks: readonly Block[] = areMarkdown
@@ -49,7 +51,7 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
   const headers = tables.map(({ line }) => line);
   if (headers.length === 0) return failure(lacking(blocks, said));
   const decided = decisionsIn(extras);
-  const how = areMarkdown ? 'tables of Markdown' : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
+  const how = areMarkdown ? 'Markdown tables' : `CSV, separated by ${SEPARATOR_NAMES[separator ?? ',']}`;
   const where =
     headers[0] === NO_HEADER
       ? 'without a header, so its columns have numbers'
@@ -102,7 +104,7 @@ function lacking(blocks: readonly Block[], said: SaidColumns): string {
   const missing = wrong && `--column ${wrong[1]}: ${unknownName('column', wrong[0], cells)}`;
   return (
     missing ??
-    `expected a CSV file whose header has a column "address" and one more, such as "name" or "type"${seen}${unread}: say which with --column address=HEADER`
+    `expected a CSV file whose header has a column "address" and one more, such as "name" or "type"${seen}${unread}; name the column with --column address=HEADER`
   );
 }
 

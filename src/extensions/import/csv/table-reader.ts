@@ -133,7 +133,7 @@ export class TableReader {
       }
       const table = this.#text.of(row, 'table');
       const word = tableOf(table);
-      if (table !== '' && word === undefined) this.#note(row, `table ${quote(table)}: not known`);
+      if (table !== '' && word === undefined) this.#note(row, `unknown table ${quote(table)}`);
       const usual = this.#extras.table ?? titled;
       return [{ row, address, word: word ?? (usual && { table: usual, write: false }) }];
     });
@@ -216,10 +216,7 @@ export class TableReader {
     // The address of a bit in a register is the address of the register.
     const part = isInBits || (bit === undefined && data.type !== 'bit') ? undefined : `bit ${bit ?? 0}`;
     if (part !== undefined && bit === undefined) {
-      this.#note(
-        row,
-        `${this.#called(row)} is a bit of a register, and no column says which, so it is bit 0`,
-      );
+      this.#note(row, `no column says which bit of its register ${this.#called(row)} is, so bit 0 is used`);
     }
     if (data.rest !== undefined && !isInBits)
       for (let i = 1; i <= data.rest; i++)
@@ -263,7 +260,7 @@ export class TableReader {
   #unknown(row: CsvRow, text: string, length = 1): DataType {
     // A length beyond any read is ignored: a table with 1e9 there must not be served register by register.
     const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
-    const what = text === '' ? `no type for ${words} registers` : `type ${quote(text)} is not known`;
+    const what = text === '' ? `no type for ${words} registers` : `unknown type ${quote(text)}`;
     this.#note(row, `${what}, so ${words === 1 ? 'a plain register is' : 'plain registers are'} served`);
     return { type: 'uint16', rest: words - 1 };
   }
@@ -295,7 +292,7 @@ export class TableReader {
   ): { readonly found: FoundValue; readonly cells: number } {
     const order = orderOf(this.#text.of(row, 'order'));
     if (this.#text.of(row, 'order') !== '' && order === undefined) {
-      this.#note(row, `order ${quote(this.#text.of(row, 'order'))}: not known`);
+      this.#note(row, `unknown order ${quote(this.#text.of(row, 'order'))}`);
     }
     const scale = this.#text.scale(row);
     const [min, max] = this.#limits(row);
@@ -350,7 +347,7 @@ export class TableReader {
     const text = this.#text.of(row, 'access');
     const access = text === '' ? byFunction : accessOf(text);
     if (access === undefined)
-      this.#note(row, `access ${quote(text)} is not known, so clients can only read it`);
+      this.#note(row, `unknown access ${quote(text)}, so clients can only read the value`);
     // No Modbus function writes these two tables.
     return access === true && table !== 'discrete' && table !== 'input';
   }
@@ -360,10 +357,10 @@ export class TableReader {
       address: this.#addressesIn(style),
       scale: 'value = stored × this',
       divisor: 'value = stored ÷ this',
-      decimals: 'decimals of the value',
+      decimals: 'number of decimals of the value',
       value: this.#inUnits
         ? 'in the unit of the value'
-        : 'as stored, before the scale; --defaults units reads it in the unit',
+        : 'as stored, before scaling; --defaults units reads it in the unit of the value',
       min: 'a limit for what clients may write; the initial value is halfway between the limits',
       max: 'a limit for what clients may write; the initial value is halfway between the limits',
       words: this.#countsBytes ? 'bytes' : 'registers',
@@ -400,15 +397,15 @@ export class TableReader {
     const { of } = this.#columns;
     const isTold = of.has('table') || style.numbersFrom !== undefined || this.#extras.table || this.#titled();
     const defaults = [
-      ...(isTold ? [] : ['no column says which table: holding registers, and coils for bits']),
-      ...(of.has('type') ? [] : ['no column says which type: uint16']),
+      ...(isTold ? [] : ['no column names the table: holding registers, and coils for bits']),
+      ...(of.has('type') ? [] : ['no column names the type: uint16']),
     ];
     return [...used, ...unused.map(({ header }) => `column ${quote(header)}: not used`), ...defaults];
   }
 
   #addressesIn({ numbersFrom: from, others, isHex }: AddressStyle): string {
     if (from === 0)
-      return 'register numbers from 0 on: 400000 is holding register 0, 300000 input register 0';
+      return 'register numbers counted from 0: 400000 is holding register 0, 300000 input register 0';
     if (from === 1)
       return 'register numbers: 40001 is holding register 0, 30001 input register 0, 10001 discrete input 0';
     const first = this.#extras.base === '1' ? 'counted from 1' : '0-based, as on the wire';

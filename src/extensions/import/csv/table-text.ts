@@ -83,7 +83,7 @@ export class TableText {
             ofUnit ??
             (decimals !== '' && !isFloat ? power(decimalOf(decimals)) : 1));
     if (isNoted && parsed === undefined && !/^[-–]+$/.test(text + divisor + decimals)) {
-      this.#note(row, `scale ${quote(text || divisor || decimals)}: not known`);
+      this.#note(row, `unknown scale ${quote(text || divisor || decimals)}`);
     }
     return parsed === undefined || parsed === 1 ? undefined : parsed;
   }
@@ -101,7 +101,7 @@ export class TableText {
     if (isNoted && Math.abs(offset) > 1e-9)
       this.#note(
         row,
-        `${rawLow} to ${rawHigh} is ${low} to ${high}: the offset ${Number(offset.toPrecision(6))} is not kept`,
+        `raw ${rawLow} to ${rawHigh} is ${low} to ${high}: the offset ${Number(offset.toPrecision(6))} is ignored`,
       );
     return Number(scale.toPrecision(12));
   }

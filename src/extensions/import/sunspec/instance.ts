@@ -95,14 +95,14 @@ export function modelEntry(
       // A point without a value is not available. Points of these two kinds would get a default value
       // instead.
       if (point.type === 'sunssf' && isScaleFactor(model, point.name)) {
-        note('not available in the dump; here it is 0');
+        note('not available in the dump, so it is set to 0');
         kept[name] = 0;
       }
       if (model.id === COMMON_MODEL && COMMON_TEXTS.includes(name)) kept[name] = '';
       continue;
     }
     const given = asGiven(point, value);
-    if (given === undefined) note(`${String(value).slice(0, 40)} is not kept`);
+    if (given === undefined) note(`${String(value).slice(0, 40)} is ignored`);
     else kept[name] = areRaw ? inUnits(given, powerOf(point, paths, values)) : given;
   }
   return { model: model.id, values: kept, ...(Object.keys(repeat).length > 0 && { repeat }) };
@@ -264,7 +264,7 @@ function instanceOf({ id, line, points }: ShownModel, collector: Collector): Mod
   });
   const { values, repeat, rest } = placed(model, known);
   for (const point of rest)
-    collector.note(`line ${point.line}`, `${point.name} is not at its place in model ${id}`);
+    collector.note(`line ${point.line}`, `${point.name} is at the wrong place for model ${id}`);
   const length = Number(values.get('L') ?? Number.NaN);
   return [{ model, location, values, repeat, ...(Number.isInteger(length) && { length }) }];
 }
@@ -359,7 +359,7 @@ export function readJsonDump(models: readonly unknown[], collector: Collector): 
           if (before !== parts.length)
             collector.note(
               place,
-              `${inner.name} occurs ${parts.length} times; here ${before} times, as in the model before`,
+              `${inner.name} occurs ${parts.length} times in the dump, but ${before} times here, like in the earlier model`,
             );
         }
         parts.forEach((part, n) => {

@@ -122,7 +122,7 @@ export function importSunspec(text: string, device: string): Result<Imported> {
     return failure('expected a model with its group, or a device with its models');
   const models = readJsonDump(data.models, collector);
   const named = typeof data.name === 'string' ? data.name : device;
-  return imported('a dump of pysunspec2', models, !isComputed(text, models), named, collector);
+  return imported('a pysunspec2 dump', models, !isComputed(text, models), named, collector);
 }
 
 function importDefinition(data: unknown, device: string): Result<Imported> {
@@ -159,7 +159,7 @@ function imported(
     holds: `SunSpec models ${models.map(({ model }) => model).join(', ')}`,
     values,
   };
-  const shown = areRaw ? 'as they are stored, so their scale factors were applied' : 'in their units';
+  const shown = areRaw ? 'stored numbers, so their scale factors were applied' : 'in their units';
   return success({
     ...collector.end(what, [`values are ${shown}`]).value,
     lines:

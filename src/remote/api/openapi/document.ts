@@ -15,7 +15,7 @@ export const TAGS = [
     name: 'runs',
     description: 'Scenarios that run on the lines, tests of their clients, fuzz runs, and tests of servers.',
   },
-  { name: 'access', description: 'Log-in of browsers.' },
+  { name: 'access', description: 'Browser login.' },
   { name: 'program', description: 'The program itself and its machine.' },
   { name: 'pymodbus', description: 'The interface of pymodbus.simulator.' },
 ] as const;
@@ -80,8 +80,7 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'cookie',
     name: 'modbus-sim-8080',
-    description:
-      'The session cookie that `/api/v1/session` sets at login. Its name ends with the port of REST.',
+    description: 'The session cookie that `/api/v1/session` sets at login. Its name ends with the REST port.',
   },
 };
 

@@ -26,7 +26,7 @@ interface CommonError {
 const OF_EVERY_REQUEST: readonly CommonError[] = [
   {
     code: 'request.invalid',
-    description: 'The request is wrong: no Host, an unexpected body, or an invalid parameter.',
+    description: 'The request is invalid: no Host, an unexpected body, or an invalid parameter.',
     path: 'Host',
     message: 'missing, expected the name of this machine',
   },
@@ -84,16 +84,16 @@ const WITHOUT_TOKEN: readonly CommonError[] = [
 const READING: readonly CommonError[] = [
   {
     code: 'readers.too_many',
-    description: 'The maximum number of readers, or of long lists being read, is reached.',
+    description: 'The maximum number of readers or of long lists is reached.',
     path: '',
-    message: 'expected at most 128 long lists at a time, and that many are being read',
+    message: 'expected at most 128 long lists at a time; that many are already being read',
   },
 ];
 
 const WITH_BODY: readonly CommonError[] = [
   {
     code: 'request.too_long',
-    description: 'The body has more than 256 KiB, or more than 4,096 names and values.',
+    description: 'The body is larger than 256 KiB, or has more than 4,096 names and values.',
     path: '',
     message: 'body: expected at most 262144 bytes',
   },
@@ -166,9 +166,9 @@ export interface Response {
 
 /** The meaning of an error status that a route does not describe. */
 const OWN_ERRORS: Readonly<Record<string, string>> = {
-  400: 'The request is wrong: the body lists each mistake with its place.',
+  400: 'The request is invalid: the body lists each mistake and its place.',
   404: 'Nothing has this name.',
-  409: 'The port, the system or the present state does not allow it: the body says why.',
+  409: 'The port, the system or the current state does not allow this; the body says why.',
 };
 
 /** Describes the answers of operations. Those that many operations share are in `common`, by name. */

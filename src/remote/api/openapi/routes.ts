@@ -64,7 +64,7 @@ export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCa
       {
         schema: {
           summary: 'Get the style sheet of the page for browsers',
-          description: 'It follows the browser’s light or dark setting.',
+          description: "It follows the browser's light or dark setting.",
           tags: ['program'],
           response: { 200: { description: 'A style sheet.', content: { [CSS]: { schema: text } } } },
         },

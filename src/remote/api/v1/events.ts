@@ -52,7 +52,7 @@ export function eventRoutes(desk: ApiContext): Routes {
     'GET /events': {
       summary: 'Follow the traffic',
       description:
-        'The traffic as it happens, in a stream that never ends. A slow reader gets the number of events it has missed.',
+        'The traffic as it happens, in a stream that never ends. A slow reader gets the number of events that it missed.',
       // An answer without a body would never end.
       exposeHeadRoute: false,
       schema: { headers: resumeHeaders, querystring },

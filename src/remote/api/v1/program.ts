@@ -29,7 +29,8 @@ export function mqttRoutes(desk: ApiContext): Routes {
   return {
     'GET /mqtt': {
       summary: 'Get the state of the connection to the broker',
-      description: 'Whether the configured MQTT broker is connected, and what was lost. Null without one.',
+      description:
+        'Whether the configured MQTT broker is connected, and how many messages were lost. Null without a broker.',
       handle: async () => ({ mqtt: desk.mqtt?.status ?? null }),
       response: { 200: z.object({ mqtt: statusSchema.nullable() }).describe('The broker, or null.') },
     },

@@ -53,8 +53,7 @@ const FORMS = {
   'report.html': {
     ending: 'html',
     as: 'HTML',
-    description:
-      'One page that loads nothing from the network. During the run it shows what is known so far.',
+    description: 'One page that loads nothing from the network. During the run it shows the results so far.',
     answer: 'A page.',
     type: HTML,
     pieces: async (reports: readonly ReportView[], _?: Inconclusive) =>
@@ -81,7 +80,7 @@ const FORMS = {
 /** `report.html`, `junit.xml` and `report.json` of a run. During the run, its report contains what is known so far. */
 export function reportRoutes(desk: ApiContext, places: Places): Routes {
   const { params } = OF_RUN;
-  const summary = 'Get the report on a run as';
+  const summary = 'Get the report of a run as';
   const answered =
     (ending: string, send: (view: RunView, reply: FastifyReply, query: Query) => unknown) =>
     (request: FastifyRequest, reply: FastifyReply) =>
@@ -111,7 +110,7 @@ export function reportRoutes(desk: ApiContext, places: Places): Routes {
     ...Object.fromEntries(texts),
     'GET /runs/:id/report.json': {
       summary: `${summary} JSON`,
-      description: 'The same as `modbus-sim` writes with `--json`.',
+      description: 'The same JSON that `modbus-sim` writes with `--json`.',
       params,
       handle: answered('json', (view, reply) => {
         const parts = Object.entries(reportJson(view)).map(([key, member]) => [

@@ -58,15 +58,16 @@ function readPart(desk: ApiContext, reports: Places): DeskPart {
 function shortestRoute(desk: ApiContext): Route {
   const { params } = OF_RUN;
   return {
-    summary: 'Get the shortest moves of a fuzz run as a scenario',
-    description: 'It fails with this client, and passes with one that returns to its usual polling.',
+    summary: 'Get the shortest schedule of a fuzz run as a scenario',
+    description:
+      'The scenario fails with this client, and passes with one that returns to its usual polling.',
     params,
     handle: async (request, reply) => {
       const id = Number((request.params as z.infer<typeof params>).id);
       const run = await desk.rpc.call('run.get', { id });
       if (!run.ok) return refuse(request, reply, run);
       const { fuzzed } = run.value.report;
-      const why = `run ${id} has found no moves that make the client fail`;
+      const why = `run ${id} found no schedule that makes the client fail`;
       if (!fuzzed) return refuse(request, reply, refusal('run.no_failure', '', why));
       return asFile(reply, `fuzz-${id}.yaml`).type('application/yaml; charset=utf-8').send(fuzzed.scenario);
     },

@@ -34,7 +34,9 @@ const params = z.object({
 const schemaAnswer = z
   .object({
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema (2020-12).'),
-    components: z.object({ schemas: z.record(z.string(), z.unknown()) }).describe('What `$ref` refers to.'),
+    components: z
+      .object({ schemas: z.record(z.string(), z.unknown()) })
+      .describe('The schemas that `$ref` refers to.'),
   })
   .describe('A schema with everything it refers to.');
 
@@ -61,7 +63,7 @@ export const EDITOR_SCHEMAS = {
 } as const;
 
 const editorRoute = (name: keyof typeof EDITOR_SCHEMAS): Route => ({
-  summary: `Get the schema of a ${name === 'catalogue' ? 'file of the catalogue' : `${name} file`}`,
+  summary: `Get the schema of a ${name} file`,
   description:
     'JSON Schema, draft 07, of the whole file, for editors: `# yaml-language-server: $schema=URL` in its first line. `modbus-sim schema` prints the same.',
   handle: async (_, reply) => reply.type(JSON_TYPE).send(await EDITOR_SCHEMAS[name]()),

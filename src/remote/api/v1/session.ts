@@ -32,7 +32,7 @@ export function sessionRoutes(access: Access): Routes {
     'POST /session': {
       summary: 'Log in',
       description:
-        'Takes a token, and sets a cookie that replaces it for 12 hours. No script can read the cookie.',
+        "Takes a token and sets a cookie that replaces it for 12 hours. Scripts can't read the cookie.",
       schema: { body: logInBody },
       handle: async (request, reply) => {
         if (!access.needsToken) {
@@ -65,9 +65,9 @@ export function sessionRoutes(access: Access): Routes {
     },
     'DELETE /session': {
       summary: 'Log out',
-      description: 'Ends the session and removes the cookie. A read-only client may do this, too.',
+      description: 'Ends the session and removes the cookie. A read-only client may do this too.',
       handle: async ({ raw }, reply) => reply.code(204).header('set-cookie', access.logOut(raw)).send(null),
-      response: { 204: z.null().describe('The session has ended.') },
+      response: { 204: z.null().describe('The session ended.') },
     },
   };
 }

@@ -15,7 +15,7 @@ const sumSchema = z
   .object({
     time: z.string().describe('The start of the span, ISO 8601.'),
     monotonicUs: z.number().describe('The same moment in µs since the program started.'),
-    seconds: z.number().describe('Its length: 1, 10 or 60.'),
+    seconds: z.number().describe('The length of the span: 1, 10 or 60 s.'),
     line: z.string(),
     unit: z
       .number()
@@ -41,7 +41,7 @@ const sumsQuery = section({
   every: oneOf(['1s', '10s', '1m'])
     .default('1s')
     .describe(
-      'The length of each span: seconds are kept for ten minutes, ten seconds for an hour, minutes for a day.',
+      'The length of each span. Spans of 1s are kept for ten minutes, spans of 10s for an hour, spans of 1m for a day.',
     ),
   since: moment
     .optional()
@@ -50,7 +50,7 @@ const sumsQuery = section({
 });
 
 const sumList = z.object({ sums: z.array(sumSchema) }).meta({
-  description: 'The sums.',
+  description: 'The totals.',
   examples: [
     {
       sums: [
@@ -116,9 +116,9 @@ const PIECE = 200;
 export function sumsRoutes(desk: ApiContext): Routes {
   return {
     'GET /sums': {
-      summary: 'Read the sums of the traffic',
+      summary: 'Read the traffic totals',
       description:
-        'One row for each span, line, unit and function that occurred, oldest first. Sums start when REST starts to listen.',
+        'One row for each span, line, unit and function that occurred, oldest first. Counting starts when REST starts to listen.',
       schema: { querystring: sumsQuery },
       handle: async (request, reply) => {
         const { every, since, line } = request.query as z.infer<typeof sumsQuery>;

@@ -8,7 +8,7 @@ import type { FieldName, Filter, Test } from '../../../simulator/filter/filter.j
 import { MOST_CHARACTERS, mistakeText, parseFilter } from '../../../simulator/filter/parse.js';
 import { FORM_NAMES } from '../../../simulator/traffic/capture/packet.js';
 
-const SEVERAL = 'Several are separated by commas.';
+const SEVERAL = 'Separate several with commas.';
 const MOMENT = 'A time in ISO 8601, or how long ago: `30s`.';
 
 /** The filters of every list of traffic. Each is a part of a filter; all must match. */
@@ -32,7 +32,7 @@ function filterShape(lines: readonly string[]) {
       })
       .optional()
       .describe(
-        'A filter in one text, as in `unit=1 fc=3 addr=0-9 not rule:slow late>50ms`. docs/filter.md has its fields.',
+        'A filter expression, such as `unit=1 fc=3 addr=0-9 not rule:slow late>50ms`. docs/filter.md lists its fields.',
       ),
     line: several('line', 'Names of lines.'),
     unit: several('unit', 'Unit identifiers or ranges of them.'),
@@ -58,21 +58,21 @@ export function eventShape(lines: readonly string[]) {
       })
       .optional()
       .describe(
-        '`true`: only what went wrong: damage, collisions, dropped requests, and replies that are exceptions, changed by a fault or missing. `ordered`: of these, only what fault rules did; `unordered`: only the others.',
+        '`true`: only problems: damage, collisions, dropped requests, and replies that are exceptions, changed by a fault or missing. `ordered`: of these, only those that fault rules caused; `unordered`: only the others.',
       ),
   };
 }
 
 function pageShape(maxLimit: number, what: string) {
   return {
-    limit: inQuery(wholeNumber(1, maxLimit)).default(100).describe('The maximum number of them.'),
+    limit: inQuery(wholeNumber(1, maxLimit)).default(100).describe('The maximum number of rows.'),
     after: afterIn(what)
       .optional()
-      .describe('Only those with higher sequence numbers, oldest first; without it, the newest ones.'),
+      .describe('Only rows with higher sequence numbers, oldest first. Default: the newest rows.'),
     wait: inQuery(duration(0, LONGEST_WAIT_MS))
       .default(0)
       .describe(
-        'How long to wait for the first one: `5s`, at most 20 s. The answer is sent as soon as there is one, or empty when the time is over.',
+        'How long to wait for the first row: `5s`, at most 20 s. The answer is sent as soon as there is a row, or empty when the time is up.',
       ),
   };
 }

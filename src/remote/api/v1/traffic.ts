@@ -34,7 +34,7 @@ export const exchangeViewSchema = z
       .describe('The local address that the client connected to, on a line with several.'),
     unit: z.number().describe('Unit identifier of the request, as in traffic events.'),
     function: z.number().describe('Function code of the request, as in traffic events.'),
-    unitId: z.number().describe('The same as `unit`, for clients that know this name.'),
+    unitId: z.number().describe('The same as `unit`, for clients that use this name.'),
     request: z.string(),
     ...replySchema,
   })
@@ -141,7 +141,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
     'GET /exchanges': {
       summary: 'List the exchanges',
       description:
-        'Requests to our units and their outcomes, oldest first: the bytes, the faults, and when each piece left.',
+        'Requests to simulated units and their outcomes, oldest first: the bytes, the faults, and when each piece was sent.',
       schema: { querystring: ofExchanges },
       handle: (request, reply) => {
         // Only replies pass the filter.

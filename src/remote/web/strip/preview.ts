@@ -91,7 +91,7 @@ function subject({ request: { line, unit, function: code, seq } }: FaultPreviewV
 function summaryOf({ matches, silence, faults }: FaultPreviewView): string {
   if (!matches) return 'The rule does not match this request. This is the reply without the rule.';
   const failed = faults.filter(({ outcome }) => outcome !== 'applied');
-  const lost = failed.map(({ kind, reason }) => `${kind} can’t act: ${reason}.`);
+  const lost = failed.map(({ kind, reason }) => `${kind} can't act: ${reason}.`);
   const sent = silence === null ? [] : ['No reply is sent.'];
   return [...sent, ...lost, 'Preview only; nothing was sent.'].join(' ');
 }

@@ -104,10 +104,11 @@ export function OfFile() {
   const events = counted(recordedEvents.length, 'event');
   return html`<p class="dim">${
     recorded?.events
-      ? [`Of the ${events} in this file.`, ...(recorded.notes ?? []).map((note) => `${capital(note)}.`)].join(
-          ' ',
-        )
-      : `Of the ${events} that the findings have as evidence; the report has no others.`
+      ? [
+          `From the ${events} in this file.`,
+          ...(recorded.notes ?? []).map((note) => `${capital(note)}.`),
+        ].join(' ')
+      : `From the ${events} that the findings cite as evidence; the report contains no others.`
   }</p>`;
 }
 

@@ -16,10 +16,12 @@ export const catalogueSchema = z
           title: z.string(),
           sees: z.string().describe('What a client sees.'),
           devices: z.array(z.string()).describe('Devices that behave like this, as the reports name them.'),
-          sources: z.array(z.object({ url: z.string(), fact: z.string() })).describe('Who reported it.'),
+          sources: z
+            .array(z.object({ url: z.string(), fact: z.string() }))
+            .describe('Reports from the field.'),
           robust: z.string().describe('What a robust client does.'),
           manners: anything.optional(),
-          line: anything.optional().describe('Settings of a line.'),
+          line: anything.optional().describe('Line settings.'),
           faults: z.array(anything).describe('Fault rules, without their device or line.'),
         })
         .meta({
@@ -28,7 +30,7 @@ export const catalogueSchema = z
         }),
     ),
   })
-  .describe('The entries, by their identifiers.');
+  .describe('The entries, by identifier.');
 
 export type CatalogueView = z.output<typeof catalogueSchema>;
 
@@ -48,7 +50,7 @@ const armedSchema = z
   })
   .meta({
     id: 'Armed',
-    description: 'What has changed.',
+    description: 'What changed.',
   });
 
 const params = z.object({

@@ -24,24 +24,24 @@ export const deviceViewSchema = z
       .enum(['on', 'off', 'booting'])
       .describe('A device that is `booting` does not answer, as if it were `off`.'),
     clock: z.object({
-      time: z.number().describe('Seconds of the device’s clock since it began.'),
+      time: z.number().describe('The device clock, in seconds.'),
       speed: z.number(),
       paused: z.boolean(),
     }),
     lines: z
       .record(z.string(), z.array(z.string()))
-      .describe('The unit identifiers that it answers, by line.'),
+      .describe('The unit identifiers that the device answers, by line.'),
     tables: z
       .record(z.string(), z.number())
       .describe('Size of each table: the highest defined address plus 1.'),
-    names: z.array(z.string()).describe('Names of its values.'),
+    names: z.array(z.string()).describe("The names of the device's values."),
     manners: z
       .record(z.string(), z.unknown())
-      .describe('How the device deviates from a good one; times in ms.'),
+      .describe('How the device deviates from a conforming one; times in ms.'),
     real: z
       .object({
         to: z.string().describe('The port or the host of the real device.'),
-        answers: z.boolean().describe('`false` while its fallback answers instead.'),
+        answers: z.boolean().describe('`false` while the fallback answers instead.'),
       })
       .optional()
       .describe('The real device that answers here, if there is one.'),
@@ -49,7 +49,7 @@ export const deviceViewSchema = z
       .record(
         z.string(),
         z.object({
-          registers: z.number().describe('How many addresses are defined.'),
+          registers: z.number().describe('The number of defined addresses.'),
           ranges: z
             .array(z.tuple([z.number(), z.number()]))
             .describe(
@@ -132,7 +132,7 @@ export const DEVICE_COMMANDS = {
     ...ofDevice,
     summary: 'Get a device',
     description:
-      'Its power, its clock, the lines where it answers, the names of its values, and which addresses are defined.',
+      'The power and clock of the device, the lines where it answers, the names of its values, and the defined addresses.',
     response: { 200: deviceViewSchema, ...failures(404) },
   },
   'device.add': {
@@ -141,7 +141,7 @@ export const DEVICE_COMMANDS = {
     // Enough for a thousand registers with all their keys.
     maxParts: 16_000,
     summary: 'Add a device',
-    description: 'It answers once a line lists it in `units`.',
+    description: 'The device answers once a line lists it in `units`.',
     response: { 201: deviceViewSchema, ...failures(400, 409) },
   },
   'device.remove': {
@@ -159,14 +159,15 @@ export const DEVICE_COMMANDS = {
     ...changed,
     sent: powerRequest,
     summary: 'Switch the power of a device',
-    description: '`cycle` switches it off and on again. A device without power does not answer.',
+    description: '`cycle` switches the device off and on again. A device without power does not answer.',
   },
   'device.clock': {
     rest: 'POST /devices/:name/clock',
     ...changed,
     sent: clockRequest,
     summary: 'Set the clock of a device',
-    description: 'Lets its signals run faster, slower or not at all, or advance by a step.',
+    description:
+      'Makes the signals of the device run faster, slower or not at all, or advances them by a step.',
   },
   'device.manners': {
     rest: 'PUT /devices/:name/manners',
@@ -181,7 +182,7 @@ export const DEVICE_COMMANDS = {
     ...changed,
     summary: 'Restart a device',
     description:
-      'Sets registers and signals back to what is configured, except retained values. The clock of the device restarts at 0.',
+      'Resets registers and signals to their configured values, except retained values. The clock of the device restarts at 0.',
   },
 } as const satisfies DeclaredCommands;
 

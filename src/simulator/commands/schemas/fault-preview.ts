@@ -35,13 +35,13 @@ export const previewSchema = z
   .object({
     matches: z
       .boolean()
-      .describe('True if the rule matches this request. If false, the steps are those of the plain reply.'),
+      .describe('True if the rule matches this request. If false, the steps show the unchanged reply.'),
     seed: z.number().describe('The seed of the random parts that are shown.'),
     request: z.object({
       line: z.string(),
       unit: z.number(),
       function: z.number(),
-      bytes: z.string().describe('The whole frame, hexadecimal.'),
+      bytes: z.string().describe('The whole frame in hexadecimal.'),
       seq: z
         .number()
         .nullable()

@@ -11,20 +11,20 @@ import { pastMoment } from './value.js';
 const ruleViewSchema = z
   .object({
     name: z.string(),
-    enabled: z.boolean().describe('Whether it is switched on.'),
+    enabled: z.boolean().describe('Whether the rule is switched on.'),
     when: z.record(z.string(), z.unknown()).describe('The rule as written, with times in ms.'),
     schedule: z.array(z.record(z.string(), z.unknown())).optional(),
     do: z.array(z.record(z.string(), z.unknown())),
     [THEN]: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('The state of the device after it has acted.'),
+      .describe('The state of the device after the rule has acted.'),
     seed: z
       .number()
       .describe(
         'The seed in use, drawn at random when the rule has none. Pass it in a rule to get the same faults again.',
       ),
-    matches: z.number().describe('Requests that match the rule’s conditions, including those it skipped.'),
+    matches: z.number().describe("Requests that match the rule's conditions, including those it skipped."),
     hits: z.number().describe('Requests that the rule acted on.'),
     lastHit: z.string().nullable(),
     open: z.boolean().describe('Whether the times of the rule allow it to act now.'),
@@ -47,7 +47,7 @@ export type RuleView = z.infer<typeof ruleViewSchema>;
 const pastRulesSchema = z
   .object({
     at: z.string().describe('The moment that is shown.'),
-    since: z.string().describe('The time from which the rules are kept.'),
+    since: z.string().describe('The time from which rule changes are recorded.'),
     faults: z
       .array(
         ruleViewSchema.pick({
@@ -92,7 +92,7 @@ export const RULE_COMMANDS = {
     rest: 'GET /faults',
     kind: 'list',
     summary: 'List the fault rules',
-    description: 'In the order in which they act, with their counts.',
+    description: 'The rules in the order in which they act, with their counts.',
     member: 'faults',
     response: { 200: ruleList },
   },
@@ -102,14 +102,14 @@ export const RULE_COMMANDS = {
     sent: z.object({ at: pastMoment }),
     summary: 'List the fault rules of a past moment',
     description:
-      'The rules that were in force or switched off at that moment. The last 1,000 changes of rules are kept, up to 1 MB.',
+      'The rules that were in force or switched off at that moment. The last 1,000 rule changes are kept, up to 1 MB.',
     response: { 200: pastRulesSchema, ...failures(400, 409) },
   },
   'rule.add': {
     rest: 'POST /faults',
     ...newRule,
     summary: 'Add a fault rule',
-    description: 'It acts after the existing rules. docs/faults.md explains conditions and faults.',
+    description: 'The rule acts after the existing rules. docs/faults.md explains conditions and faults.',
     schema: ruleBody,
     response: { 201: ruleViewSchema, ...failures(400, 409) },
   },
@@ -162,7 +162,7 @@ export const RULE_COMMANDS = {
     rest: 'DELETE /faults/:name',
     ...ofRule,
     summary: 'Remove a fault rule',
-    description: 'It does not act on any later reply.',
+    description: 'The rule does not act on later replies.',
     response: { 204: z.null().describe('The rule no longer exists.'), ...failures(404) },
   },
 } as const satisfies DeclaredCommands;

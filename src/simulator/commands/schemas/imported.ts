@@ -7,23 +7,28 @@ export const LARGEST_IMPORT = 4 * 1024 * 1024;
 
 const text = z.string();
 const note = section({
-  location: text.describe('Where it is first, such as `line 12`.'),
+  location: text.describe('The first place, such as `line 12`.'),
   message: text,
   more: z.number().optional().describe('The number of further places.'),
 });
 
 /** A file to import, with its options. */
 export const importRequest = section({
-  file: text.min(1).max(255).describe('The name of the file; its ending helps to know its kind.'),
+  file: text.min(1).max(255).describe('The file name; its extension helps to recognise the kind of file.'),
   content: z.base64({ error: 'base64' }).describe('The bytes of the file in base64, at most 4 MiB.'),
-  from: text.optional().describe('The kind of file, if its content does not show it: `csv`, `telegraf` …'),
-  columns: z.record(text, text).optional().describe('What columns of a table hold, by their headers.'),
+  from: text
+    .optional()
+    .describe('The kind of file, such as `csv` or `telegraf`. Default: recognised from the content.'),
+  columns: z.record(text, text).optional().describe('The meaning of table columns, by header.'),
   base: z
     .enum(['wire', '1', 'entity'])
     .optional()
-    .describe('How addresses of a table count: as on the wire, from 1, or as register numbers.'),
-  table: z.enum(TABLE_NAMES).optional().describe('The table of rows that name none.'),
-  defaults: z.enum(['stored', 'units']).optional().describe('How default values of a table are meant.'),
+    .describe('How the table counts addresses: as on the wire, from 1, or as register numbers.'),
+  table: z.enum(TABLE_NAMES).optional().describe('The register table for rows that do not name one.'),
+  defaults: z
+    .enum(['stored', 'units'])
+    .optional()
+    .describe('Whether default values in the table are as stored or in the unit of the value.'),
 }).meta({
   examples: [
     {
@@ -40,8 +45,8 @@ export type ImportRequest = z.input<typeof importRequest>;
 /** The result of an import. */
 export const importedSchema = section({
   what: text.describe('The kind of file, in words.'),
-  preview: z.array(text).describe('How the file was understood, a line each.'),
-  notes: z.array(note).describe('What was not understood, or is kept in another form.'),
+  preview: z.array(text).describe('How the file was understood, one line each.'),
+  notes: z.array(note).describe('What was not understood or was converted to a different form.'),
   summary: z.array(text).describe('The content of each device, in words.'),
   tables: z
     .array(
@@ -50,9 +55,9 @@ export const importedSchema = section({
         columns: z.array(
           section({
             header: text,
-            role: text.optional().describe('What the column holds; absent if it is not used.'),
-            meaning: text.optional().describe('What that means here.'),
-            near: text.optional().describe('The header of a column that came near for the same.'),
+            role: text.optional().describe('The meaning of the column; absent if the column is not used.'),
+            meaning: text.optional().describe('How the column is interpreted in this table.'),
+            near: text.optional().describe('The header of another column that could have the same meaning.'),
           }),
         ),
         rows: z.array(z.array(text)).describe('The cells of the first rows.'),
@@ -69,7 +74,7 @@ export const importedSchema = section({
       }),
     )
     .describe('The devices; they are not added to the simulator.'),
-  problem: text.optional().describe('Why nothing came of a table whose columns were not understood.'),
+  problem: text.optional().describe('Why a table whose columns were not understood gave no device.'),
   text: text.describe('The native file.'),
 }).meta({
   description: 'How the file was understood, and its devices.',
@@ -77,9 +82,7 @@ export const importedSchema = section({
     {
       what: 'CSV, separated by semicolons, header in line 1',
       preview: ['column "Address": address, 0-based, as on the wire'],
-      notes: [
-        { location: 'line 3', message: 'type "BCD" is not known, so a plain register is served', more: 1 },
-      ],
+      notes: [{ location: 'line 3', message: 'unknown type "BCD", so a plain register is served', more: 1 }],
       summary: ['device meter, unit 1: 1 holding (from 0 to 0)'],
       devices: [
         {

@@ -38,11 +38,11 @@ const portView = z.object({
   settings: z
     .string()
     .nullable()
-    .describe('The settings of the driver, such as 19200 8E1; null where they can’t be read back.'),
+    .describe("The settings of the driver, such as 19200 8E1; null if they can't be read back."),
   lowLatency: z
     .boolean()
     .nullable()
-    .describe('Whether the driver hands over bytes at once; null where it can’t be asked.'),
+    .describe("Whether the driver hands over bytes at once; null if it can't be queried."),
   parityMarks: z.boolean(),
   direction: z.string().describe('What switches the RS-485 driver, in words.'),
 });
@@ -76,20 +76,20 @@ export const lineViewSchema = z
       .enum(['server', 'monitor'])
       .optional()
       .describe('Serial lines only: whether the line answers, or only listens.'),
-    reason: z.string().nullable().describe('Why it is not open.'),
+    reason: z.string().nullable().describe('Why the line is not open.'),
     place: z.string().describe('The path of the port, or address and port.'),
     address: z
       .object({ host: z.string(), port: z.number() })
       .optional()
-      .describe('Host and port of a socket: while it is open, its actual port, also for `port: 0`.'),
+      .describe('Host and port of a socket. While it is open, the actual port, even for `port: 0`.'),
     link: z.string().nullable().describe('The stable name of a virtual line.'),
     settings: z
       .record(z.string(), z.unknown())
       .describe('The complete line as in a native file, as PUT accepts it.'),
-    units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
+    units: z.record(z.string(), z.string()).describe('Device names by unit identifier.'),
     manners: z
       .record(z.string(), z.record(z.string(), z.unknown()))
-      .describe('How its devices deviate from good ones, by device name; times in ms.'),
+      .describe('How the devices deviate from conforming ones, by device name; times in ms.'),
     uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
     clients: z.number().optional(),
     times: timesView.optional(),
@@ -105,7 +105,7 @@ const name = z.string({ error: 'a name' });
 
 /** The notes on an added line. */
 const ADDED = {
-  description: 'A line as in the configuration, with its name. Port 0 is any free port.',
+  description: 'A line as in the configuration, with its name. Port 0 picks a free port.',
   examples: [{ name: 'second', tcp: { port: 0 }, units: { 1: 'meter' } }],
 };
 
@@ -172,7 +172,7 @@ export const LINE_COMMANDS = {
     kind: 'query',
     ...ofLine,
     summary: 'Get a line',
-    description: 'Its state, settings, counters and port.',
+    description: 'The state, settings, counters and port of the line.',
     response: { 200: lineViewSchema, ...failures(404) },
   },
   'line.add': {
@@ -197,7 +197,7 @@ export const LINE_COMMANDS = {
     rest: 'DELETE /lines/:name',
     ...ofLine,
     summary: 'Remove a line',
-    description: 'The line is closed first. The last line can’t be removed.',
+    description: "The line is closed first. The last line can't be removed.",
     params: lineParams('old-lan'),
     response: { 204: GONE, ...failures(404, 409) },
   },
@@ -210,7 +210,7 @@ export const LINE_COMMANDS = {
   'line.restart': {
     rest: 'POST /lines/:name/restart',
     ...started,
-    summary: 'Close a line and open it again',
+    summary: 'Close and reopen a line',
     description: 'Registers keep their values. Certificates are read again.',
   },
   'line.stop': {

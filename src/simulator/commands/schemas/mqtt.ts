@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 const connectionSchema = z.object({
   connected: z.boolean(),
-  reason: z.string().nullable().describe('Why it is not connected.'),
+  reason: z.string().nullable().describe('Why the bench is not connected.'),
   since: z.string().describe('When the connection was made or lost, ISO 8601.'),
   sent: z.number().describe('Messages that the broker has acknowledged.'),
-  received: z.number().describe('Messages received from it.'),
+  received: z.number().describe('Messages received from the broker.'),
   waiting: z.number().describe('Messages waiting for the broker.'),
   lost: z.number().describe('Messages dropped because too many were waiting.'),
 });
@@ -13,7 +13,7 @@ const connectionSchema = z.object({
 const sparkplugSchema = connectionSchema.extend({
   group: z.string(),
   node: z.string(),
-  refused: z.number().describe('Metrics of commands, and payloads, that were refused.'),
+  refused: z.number().describe('Command metrics and payloads that were refused.'),
 });
 
 /** The connection of a Sparkplug B edge node to its broker. */
@@ -25,10 +25,10 @@ export const statusSchema = z
     topic: z.string().describe('The prefix of its topics.'),
     ...connectionSchema.shape,
     unreadable: z.number().describe('Payloads for signals that contained no number.'),
-    missed: z.number().describe('Traffic events that came too fast to be read.'),
+    missed: z.number().describe('Traffic events that arrived too fast to be read.'),
     sparkplug: sparkplugSchema
       .optional()
-      .describe('The connection of its Sparkplug B edge node; absent without Sparkplug B.'),
+      .describe('The connection of the Sparkplug B edge node; absent without Sparkplug B.'),
   })
   .meta({
     id: 'Bench',
@@ -55,20 +55,20 @@ export type MqttStatus = z.infer<typeof statusSchema>;
 export const seenSchema = z
   .object({
     topic: z.string().describe('The prefix of its topics.'),
-    isOwn: z.boolean().describe('Whether it is this bench.'),
+    isOwn: z.boolean().describe('Whether the entry is this bench.'),
     state: z.string().describe('`online` or `offline`.'),
     version: z.string().nullable(),
-    since: z.string().nullable().describe('When it was started, ISO 8601.'),
+    since: z.string().nullable().describe('When the bench was started, ISO 8601.'),
     labels: z.record(z.string(), z.string()),
     lines: z.number(),
     openLines: z.number(),
-    rules: z.array(z.string()).describe('The names of its fault rules, at most 50.'),
-    running: z.array(z.string()).describe('The names of its unfinished runs.'),
+    rules: z.array(z.string()).describe('The names of the fault rules, at most 50.'),
+    running: z.array(z.string()).describe('The names of the unfinished runs.'),
     rates: z
       .object({ requests: z.number(), faults: z.number() })
       .nullable()
       .describe('Requests and fault actions per second; null until the bench has published them.'),
-    rest: z.string().nullable().describe('Where its console is.'),
+    rest: z.string().nullable().describe('The address of the console.'),
   })
   .meta({
     id: 'SeenBench',

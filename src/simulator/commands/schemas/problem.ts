@@ -6,7 +6,7 @@ const problemSchema = z.object({
   path: z.string(),
   message: z.string(),
   code: z.string().optional().describe('The reason, for programs: docs/errors.md lists all of them.'),
-  line: z.number().optional().describe('In a text body: the line of the mistake, from 1.'),
+  line: z.number().optional().describe('The line of the mistake in a text body, counted from 1.'),
   column: z.number().optional(),
 });
 

@@ -19,12 +19,12 @@ const lineSummary = lineViewSchema
 
 /** The state of everything at one moment, small enough to be sent every second. */
 const summarySchema = z.object({
-  time: z.string().describe('By the clock of this machine, ISO 8601.'),
+  time: z.string().describe("The time of this machine's clock, ISO 8601."),
   monotonicUs: z.number().describe('The same moment in µs since the program started.'),
   program: z.object({
     host: z.string(),
     version: z.string(),
-    run: z.string().describe('A text that differs after each start of the program.'),
+    run: z.string().describe('Identifies this run of the program: a different text after each start.'),
   }),
   lastSeq: z.number().describe('The sequence number of the newest traffic event.'),
   lines: z.array(lineSummary),
@@ -52,8 +52,8 @@ const portView = z
     adapter: z.object({
       kind: z.string(),
       name: z.string(),
-      fifoCharacters: z.number().describe('Characters of one frame that may lie between two chunks.'),
-      latencyMs: z.number().describe('How long a USB adapter may delay bytes.'),
+      fifoCharacters: z.number().describe('The maximum gap between two chunks of one frame, in characters.'),
+      latencyMs: z.number().describe('The maximum time that a USB adapter delays bytes.'),
     }),
     hints: z.array(z.string()),
     usb: z
@@ -110,7 +110,7 @@ export const PROGRAM_COMMANDS = {
   'program.configuration': {
     rest: 'GET /configuration',
     kind: 'list',
-    summary: 'Get the configuration that is running',
+    summary: 'Get the running configuration',
     description: 'The running configuration as a native file, with all changes since the start.',
     response: { 200: configurationAnswer },
   },
@@ -131,9 +131,9 @@ export const PORT_COMMANDS = {
 export const TRAFFIC_COMMANDS = {
   'traffic.clear': {
     rest: 'DELETE /traffic',
-    summary: 'Forget the traffic',
+    summary: 'Clear the traffic',
     description: 'This also clears the exchanges. Sequence numbers continue.',
-    response: { 204: z.null().describe('Nothing is kept now.') },
+    response: { 204: z.null().describe('The traffic was cleared.') },
   },
 } as const satisfies DeclaredCommands;
 
@@ -153,8 +153,8 @@ const EXAMPLE = {
 
 const stepView = z
   .object({
-    change: z.enum(['added', 'changed', 'removed']).describe('What happens to it.'),
-    of: z.enum(['line', 'device', 'rule']).describe('What it is.'),
+    change: z.enum(['added', 'changed', 'removed']).describe('What happens to the part.'),
+    of: z.enum(['line', 'device', 'rule']).describe('The kind of part.'),
     name: z.string().meta({ examples: ['meter'] }),
   })
   .meta({ id: 'ConfigurationStep', description: 'One step of a configuration change.' });
@@ -185,12 +185,12 @@ export const CONFIGURATION_COMMANDS = {
     ...sent,
     summary: 'Apply a configuration, all of it or nothing',
     description:
-      'A native file in YAML or JSON, as returned by `GET`: its devices, lines and fault rules replace the running ones. What is unchanged keeps running; a device that changes keeps each value whose initial value is the same in both definitions. If a line can’t be opened, nothing changes. `api`, `mqtt`, `traffic` and `state` may be included if they are unchanged.',
+      "A native file in YAML or JSON, as returned by `GET`: its devices, lines and fault rules replace the running ones. Unchanged parts keep running; a device that changes keeps each value whose initial value is the same in both definitions. If a line can't be opened, nothing changes. `api`, `mqtt`, `traffic` and `state` may be included if they are unchanged.",
     schema: {
       querystring: PREVIEW,
       describedBody: content.meta({ examples: [EXAMPLE] }),
       yamlBody: z.string().meta({
-        description: `A native file, of at most ${MAX_CONFIGURATION_BYTES} bytes.`,
+        description: `A native file of at most ${MAX_CONFIGURATION_BYTES} bytes.`,
         examples: [
           'devices:\n  meter: {registers: {holding: [{address: 0, value: 7}]}}\nlines:\n  lan: {tcp: {port: 5020}, units: {1: meter}}\n',
         ],
@@ -202,7 +202,7 @@ export const CONFIGURATION_COMMANDS = {
     rest: 'POST /configuration/undo',
     summary: 'Undo the last change',
     description:
-      'Restores the definitions that devices, lines and fault rules had before the last command that changed any of them. Later changes by others stay. A second undo reverses the first. A device that is restored has the values of its definition.',
+      'Restores the definitions that devices, lines and fault rules had before the last command that changed any of them. Later changes by others are kept. A second undo reverses the first. A restored device has the values of its definition.',
     response: { 200: changeView, ...failures(409) },
   },
 } as const satisfies DeclaredCommands;

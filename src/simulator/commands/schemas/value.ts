@@ -23,8 +23,8 @@ const NUMBER = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/;
 const valueViewSchema = z
   .object({
     name: z.string().nullable(),
-    value: number.nullable().describe('In its unit; null while it is not available.'),
-    raw: number.describe('As it is stored, even while clients read that it is not available.'),
+    value: number.nullable().describe('The value in its unit; null while it is not available.'),
+    raw: number.describe('The stored value, even while clients read that the value is not available.'),
     unit: z.string().nullable(),
     type: z.string(),
     available: z.boolean().describe('False: clients read the "not available" value instead of this one.'),
@@ -35,30 +35,32 @@ const registerViewSchema = valueViewSchema
   .extend({
     table: z.enum(TABLE_NAMES),
     address: z.number(),
-    registers: z.number().describe('Registers that the value takes.'),
+    registers: z.number().describe('The number of registers that the value occupies.'),
     writable: z.boolean(),
     description: z.string().nullable(),
     label: z
       .string()
       .nullable()
       .describe(
-        'The word for the raw value, or the names of its bits that are set; null while it is not available.',
+        'The label of the raw value, or the names of the bits that are set; null while the value is not available.',
       ),
     bits: z
       .record(z.string(), z.string())
       .nullable()
-      .describe('The names of its bits by number, 0 for the lowest. A change may name the bits to set.'),
+      .describe('The names of the bits by number; 0 is the lowest. A change may name the bits to set.'),
     violates: z
       .string()
       .nullable()
       .describe(
-        'The reaction that would refuse this value to a client: `limits` or `allowed`. REST may set it.',
+        'The reaction that would reject this value if a client wrote it: `limits` or `allowed`. REST may set it.',
       ),
     signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as written.'),
     trouble: z.string().nullable().describe('Why the signal deviates from its definition.'),
     saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
     action: z.string().nullable(),
-    reads: z.number().describe('How many times clients have read and written its first register.'),
+    reads: z
+      .number()
+      .describe('How many times clients have read and written the first register of the value.'),
     writes: z.number(),
     lastWriter: z
       .object({
@@ -69,7 +71,7 @@ const registerViewSchema = valueViewSchema
       })
       .nullable()
       .describe(
-        'Who wrote it last, and when; null if it was never written. A signal writes whenever the value is read.',
+        'Who last wrote the value, and when; null if it was never written. A signal writes whenever the value is read.',
       ),
   })
   .meta({ id: 'Register', description: 'A value with all its details.' });
@@ -84,8 +86,8 @@ const PARTS_OF_CHANGE = 16;
 /** Maximum number of registers in a write, the same as in one request from a client. */
 const MAX_WRITTEN = 123;
 
-const anyValue = z.unknown().describe('In its unit, or as it is stored: a number, or text.');
-const RAW = 'Whether the value is given as it is stored.';
+const anyValue = z.unknown().describe('The value in its unit, or as stored: a number or text.');
+const RAW = 'Whether the value is given as stored.';
 
 const EXPECTED =
   'The current content that is required: a value in the form of `value`, or a list of registers as clients see them. If it differs, the whole request is refused.';
@@ -163,7 +165,7 @@ const newValue = section({
 export const pastMoment = moment
   .optional()
   .describe(
-    'A moment in the past: an ISO 8601 time, or how long ago (`30s`). The present when absent or in the future.',
+    'A moment in the past: an ISO 8601 time, or how long ago (`30s`). Default, and for times in the future: now.',
   );
 
 const time = z.string().nullable().describe('Null if none is recorded.');
@@ -194,7 +196,9 @@ const pastSchema = z
 const wordQuery = z.object({
   table: oneOf(TABLE_NAMES).default('holding').describe('The table.'),
   from: inQuery(address).default(0).describe('The first address.'),
-  to: inQuery(address).optional().describe('The last address (default: as many as an answer may have).'),
+  to: inQuery(address)
+    .optional()
+    .describe('The last address. Default: as many addresses as one answer may have.'),
   at: pastMoment,
 });
 
@@ -210,16 +214,16 @@ const wordsSchema = deviceViewSchema
   .extend({
     table: z.enum(TABLE_NAMES),
     from: z.number().describe('The address of the first word.'),
-    bits: z.union([z.literal(1), z.literal(16)]).describe('Bits that each address holds.'),
+    bits: z.union([z.literal(1), z.literal(16)]).describe('The number of bits at each address.'),
     words: z.array(z.number().nullable()).describe('What clients read; null where nothing is defined.'),
     access: z
       .string()
       .describe(
-        'A letter for each word: `w` if clients may write it, `r` if not, `-` if it is undefined, `?` if its content is not known (`at`).',
+        'One character per word: `w` if clients may write it, `r` if not, `-` if it is undefined, `?` if its content at that time is not known (`at`).',
       ),
     values: z
       .array(registerViewSchema)
-      .describe('Values that have a name, a signal or an action, or take several registers.'),
+      .describe('Values that have a name, a signal or an action, or occupy several registers.'),
     past: pastSchema.optional().describe('Absent without `at`.'),
   })
   .meta({
@@ -281,7 +285,7 @@ export const VALUE_COMMANDS = {
     ...ofDevice,
     sent: valueQuery,
     summary: 'Read values of a device',
-    description: 'All values, those of a table or a range of addresses, or those with the given names.',
+    description: 'All values, or only values in a table or an address range, or with the given names.',
     member: 'registers',
     response: { 200: registerList, ...failures(400, 404) },
   },
@@ -299,7 +303,7 @@ export const VALUE_COMMANDS = {
     maxParts: MAX_CHANGES * PARTS_OF_CHANGE,
     summary: 'Set values of a device',
     description:
-      'Each change has a name, or a table and an address, and a value or words. Either all changes are made, or none, if one has a mistake or does not find the content that it expects.',
+      'Each change has a name, or a table and an address, and a value or words. If one change is invalid or does not find the expected content, none is made.',
     member: 'registers',
     response: { 200: registerList, ...failures(400, 404), 409: otherSchema },
   },
@@ -309,7 +313,7 @@ export const VALUE_COMMANDS = {
     sent: newRegisters,
     summary: 'Define registers of a device',
     description:
-      'Undefined addresses in the range become 16-bit registers or coils that hold 0. They exist until the program ends; `GET /api/v1/configuration` includes them.',
+      'Undefined addresses in the range become 16-bit registers or coils with the value 0. They exist until the program ends; `GET /api/v1/configuration` includes them.',
     member: 'registers',
     response: { 201: registerList, ...failures(400, 404, 409) },
   },
@@ -318,7 +322,7 @@ export const VALUE_COMMANDS = {
     kind: 'query',
     ...ofValue,
     summary: 'Read a value by its name',
-    description: 'In its unit, and as it is stored. A signal is computed for this moment.',
+    description: 'The value in its unit and as stored. A signal is computed for the current time.',
     response: { 200: valueViewSchema, ...failures(404) },
   },
   'value.set': {
@@ -327,7 +331,8 @@ export const VALUE_COMMANDS = {
     params: valueParams,
     sent: newValue,
     summary: 'Set a value by its name',
-    description: 'This works even if clients may not write it. A value that a signal moves can’t be set.',
+    description:
+      "This works even if clients may not write the value. A value that a signal computes can't be set.",
     response: { 200: valueViewSchema, ...failures(400, 404), 409: otherSchema },
   },
   'value.words': {
@@ -351,13 +356,13 @@ export const SIGNAL_COMMANDS = {
     ...ofSignal,
     sent: signalBody,
     as: 'signal',
-    summary: 'Let a signal move a value',
+    summary: 'Set the signal of a value',
     description: 'Replaces the signal of the value. docs/signals.md explains each kind.',
   },
   'signal.remove': {
     rest: 'DELETE /devices/:name/signals/:value',
     ...ofSignal,
     summary: 'Hold a value',
-    description: 'Removes the signal. The value then stays as it is.',
+    description: 'Removes the signal. The value keeps its current content.',
   },
 } as const satisfies DeclaredCommands;

@@ -1,3 +1,4 @@
+import { counted } from '../../../common/words.js';
 import { concatBytes, NO_BYTES } from '../../../modbus/protocol/bytes.js';
 import type { Framing } from '../../../modbus/protocol/framing.js';
 import { MIN_RTU_LENGTH } from '../../../modbus/protocol/limits.js';
@@ -174,7 +175,7 @@ export class Capture {
     const omitted = this.#missed - this.#commented;
     if (omitted === 0) return comment;
     this.#commented = this.#missed;
-    const count = `${omitted} events before this one were left out`;
+    const count = `${counted(omitted, 'event')} before this one left out`;
     return comment === undefined ? count : `${count}\n${comment}`;
   }
 

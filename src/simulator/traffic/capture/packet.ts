@@ -115,7 +115,7 @@ function ruleComments({ acted, omittedFaults }: ReplyEvent): string[] {
   const comments = acted.map(({ rule, kind, notAchieved }) =>
     notAchieved === undefined ? `rule ${rule}: ${kind}` : `rule ${rule}: ${kind} did not act: ${notAchieved}`,
   );
-  return omittedFaults === 0 ? comments : [...comments, `and ${omittedFaults} more faults`];
+  return omittedFaults === 0 ? comments : [...comments, `and ${counted(omittedFaults, 'more fault')}`];
 }
 
 function stepComment({ plan, requestedAt }: ReplyEvent, i: number, report: StepReport): string {

@@ -112,7 +112,7 @@ describe('a device that is removed over REST', () => {
     await send(running, 'PUT', '/lines/lan', { units: { 1: 'meter', 2: 'plain', 3: { copyOf: 'plain' } } });
     expect(await send(running, 'DELETE', '/devices/plain')).toMatchObject({
       status: 409,
-      error: 'line lan has units with the device; remove them first, or together with it (force)',
+      error: 'line lan has units with the device; remove them first, or use force to remove both',
     });
     expect(await send(running, 'DELETE', '/devices/plain?force=perhaps')).toMatchObject({ status: 400 });
     expect(await send(running, 'DELETE', '/devices/plain?force')).toMatchObject({ status: 204 });
@@ -225,13 +225,13 @@ describe('a line that is removed over REST', () => {
     const running = await start();
     expect(await send(running, 'DELETE', '/lines/lan')).toMatchObject({
       status: 409,
-      error: 'the last line can’t be removed: a configuration needs one',
+      error: "the last line can't be removed: a configuration needs one",
     });
     await send(running, 'POST', '/lines', { name: 'more', tcp: { port: 0 }, units: { 1: 'meter' } });
     await send(running, 'POST', '/faults', { name: 'r', when: { line: ['lan'] }, do: { delay: 1 } });
     expect(await send(running, 'DELETE', '/lines/lan')).toMatchObject({
       status: 409,
-      error: 'fault rule r is for the line; remove the rule first',
+      error: 'fault rule r refers to the line; remove the rule first',
     });
   });
 });

@@ -305,7 +305,7 @@ describe('GET /api/v1/configuration', () => {
       ),
     );
     expect(text).not.toContain('only-for-reading');
-    expect(text).toContain('  # The tokens for reading are left out');
+    expect(text).toContain('  # The read-only tokens are left out');
     expect(text).toContain('  tls: {cert: /etc/rest.pem, key: /etc/rest.key}\n');
     expect(text).toContain(
       'traffic: {events: 5000, bytes: 67108864, file: /var/log/traffic, format: ndjson, ',
@@ -332,7 +332,9 @@ describe('GET /api/v1/configuration', () => {
     const { holding } = (rest.simulator.devices.get('meter 1') as Device).tables;
     holding.writeWord(24, 0xffff);
     const text = await written(rest);
-    expect(text).toMatch(/# registers from 20 on hold other bytes .*\n +- \{address: 20, type: string/);
+    expect(text).toMatch(
+      /# registers from 20 on contain different bytes .*\n +- \{address: 20, type: string/,
+    );
     simulatorOf(text);
   });
 

@@ -109,7 +109,7 @@ it('values of a copy are for files, and a device with the name of a copy takes i
   const refused = await put('lan', { units: { 5: { copyOf: 'meter', values: { level: 1 } } } });
   expect(refused).toMatchObject({
     status: 400,
-    body: { error: expect.stringContaining('is only for files') },
+    body: { error: expect.stringContaining('can be used in files only') },
   });
   expect(await units('lan', { 200: { copyOf: 'meter' } })).toBe(200);
   expect(devices()).toEqual(['meter', 'meter-200']);

@@ -195,7 +195,7 @@ describe('PATCH .../registers', () => {
     [{ name: 'voltage', value: 1e9 }, /expected a number that uint16 can hold with a scale of 0.1/],
     [{ name: 'voltage', value: 'high' }, /expected a number, got "high"/],
     [{ name: 'voltage' }, /value: missing, expected a number/],
-    [{ name: 'level', value: 1 }, /value: is moved by its signal/],
+    [{ name: 'level', value: 1 }, /value: is computed by its signal/],
     [{ name: 'relay', value: 2 }, /expected a whole number from 0 to 1 \(bit\), or "off", or "on", got 2/],
     [{ name: 'relay', value: 'closed' }, /, or "off", or "on", got "closed"/],
   ])('refuses %j', async (change, message) => {

@@ -75,7 +75,7 @@ describe('the registers of a moment of the past', () => {
     const refused = await wordsAt(running, past?.at ?? '');
     expect([refused.status, refused.code]).toEqual([409, 'history.not_kept']);
     expect(refused.detail).toMatch(
-      /^at: the registers of meter are known only from .*Z on: it was restarted then$/,
+      /^at: the registers of meter are known only from .*Z on: it was restarted at that time$/,
     );
     expect((await wordsAt(running, 'yesterday')).problems).toMatchObject([{ path: 'at' }]);
   });

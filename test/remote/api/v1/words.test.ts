@@ -75,7 +75,7 @@ describe('PATCH with words', () => {
 
   it.each([
     [{ table: 'holding', address: 1, words: [1, 2] }, 'changes[0].address', 'holding 2 is not defined'],
-    [{ table: 'holding', address: 5, words: [1] }, 'changes[0].address', 'is moved by its signal'],
+    [{ table: 'holding', address: 5, words: [1] }, 'changes[0].address', 'is computed by its signal'],
     [{ table: 'coils', address: 0, words: [1, 2] }, 'changes[0].words', 'expected 0 or 1 for coils 1'],
     [{ table: 'holding', address: 0, words: [65536] }, 'changes[0].words[0]', 'a register from 0 to 65535'],
     [{ table: 'holding', address: 0, words: [] }, 'changes[0].words', 'at least one register'],

@@ -172,7 +172,7 @@ describe('a dissected frame', () => {
     [
       '06 0001 0003 FFFF',
       {},
-      ['register address: 1', 'register value: 3', 'more bytes:  (2 more than the function has)'],
+      ['register address: 1', 'register value: 3', 'more bytes:  (2 more than the function defines)'],
     ],
   ])('names the fields of the response %s, %o', (hex, known, fields) => {
     expect(inPdu(hex, { ...known, isResponse: true })).toEqual(fields);

@@ -88,7 +88,7 @@ describeInBrowser('the Traffic view', () => {
     const client = await poll(served);
     await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(20);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText(/paused, \d[\d,]* events since/).waitFor();
+    await page.getByText(/paused, \d[\d,]* behind/).waitFor();
     const paused = await rowCount(page);
     await page.getByRole('button', { name: 'Resume' }).click();
     await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(paused);
@@ -234,10 +234,10 @@ describeInBrowser('the Traffic view', () => {
     expect(new URL(page.url()).searchParams.get('filter')).toBe('line=bus problem');
     expect(await filter.inputValue()).toBe('line=bus problem');
     // What a rule has ordered, and what went wrong by itself.
-    await show('only what fault rules did');
+    await show('only effects of fault rules');
     await expect.poll(() => rowCount(page), PATIENT).toBe(1);
     await page.getByRole('row', { name: 'flip' }).waitFor();
-    await show('only unordered trouble');
+    await show('only unordered problems');
     await page.getByRole('row', { name: 'exception 02' }).waitFor();
     expect(await rowCount(page)).toBe(1);
     await show('everything');

@@ -145,7 +145,7 @@ describe('a capture', () => {
   it('tells with the next packet what was left out, once', () => {
     const one = capture();
     one.missed(12);
-    expect(text(one.blocksOf(frameEvent(READ, CLIENT)))).toContain('12 events before this one were left out');
+    expect(text(one.blocksOf(frameEvent(READ, CLIENT)))).toContain('12 events before this one left out');
     one.missed(12);
     expect(text(one.blocksOf(frameEvent(READ, CLIENT)))).not.toContain('left out');
     one.missed(15);

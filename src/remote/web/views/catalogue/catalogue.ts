@@ -32,7 +32,7 @@ export function CatalogueView() {
     <section class="panel stack" aria-label="Entries">
       <label>Search <input type="search" value=${search} placeholder="a symptom, a device, a fault" autocomplete="off"
         onInput=${typed((text) => go(hrefOf('catalogue', parts, kept(text)), 'replace'))} /></label>
-      <p class="dim" role="status">${counted(found.length, 'entry', 'entries')} of what real devices do wrong</p>
+      <p class="dim" role="status">${counted(found.length, 'entry', 'entries')} found</p>
       <ul class="entries" tabindex="0" aria-label="Entries found">${found.map((entry) => {
         const who = playersOf(entry);
         return html`<li><a href=${hrefOf('catalogue', [entry.id], kept(search))} aria-current=${entry === shown ? 'true' : undefined}>
@@ -40,7 +40,7 @@ export function CatalogueView() {
           <span class="dim">${entry.sees}</span></a></li>`;
       })}</ul>
     </section>
-    ${shown ? html`<${Shown} key=${shown.id} entry=${shown} />` : html`<p class="dim">No entry has all these words.</p>`}
+    ${shown ? html`<${Shown} key=${shown.id} entry=${shown} />` : html`<p class="dim">No entry contains all these words.</p>`}
   </div>`;
 }
 
@@ -77,12 +77,12 @@ function Shown({ entry }: { readonly entry: Entry }) {
     ${
       first
         ? html`<${Preview} rule=${{ ...first, name: id, when: { ...(first.when as object), ...body } }} like=${undefined} />`
-        : html`<p class="dim">It changes ${line ? 'what is on the line' : 'how a device behaves'}, not one reply: play it, and look at <a href=${hrefOf('traffic')}>Traffic</a>.</p>`
+        : html`<p class="dim">It changes ${line ? 'the bytes on the line' : 'how a device behaves'}, not a single reply: play it and look at <a href=${hrefOf('traffic')}>Traffic</a>.</p>`
     }
     <p class="long">A robust client: ${robust}</p>
-    ${devices.length > 0 ? html`<p class="long dim">Reported of ${listText(devices)}.</p>` : null}
+    ${devices.length > 0 ? html`<p class="long dim">Reported for ${listText(devices)}.</p>` : null}
     <ul>${sources.map(({ url, fact }) => html`<li class="long"><a href=${url}>${fact}</a></li>`)}</ul>
-    <details><summary>What it does, as in a file</summary>
+    <details><summary>As written in a file</summary>
       <pre class="mono long">${JSON.stringify({ manners, line, ...(first && { faults }) }, null, 2)}</pre></details>
   </article>`;
 }

@@ -239,7 +239,7 @@ export function ownTroubles(of: Talk): string[] {
   const shares = [...of.exceptions].map(
     ([code, count]) => `exception ${String(code).padStart(2, '0')} in ${percent(count, of.asked)}`,
   );
-  return of.missing > 0 ? [...shares, `no reply in ${percent(of.missing, of.asked)}`] : shares;
+  return of.missing > 0 ? [...shares, `no reply to ${percent(of.missing, of.asked)}`] : shares;
 }
 
 /** What rules did, as text: `busy-pump: exception in 25 %`. */

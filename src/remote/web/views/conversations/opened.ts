@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { pathOf } from '../../../../common/rest-client/client.js';
+import { counted } from '../../../../common/words.js';
 import { functionOf } from '../../../../modbus/protocol/function-table.js';
 import { ask } from '../../api.js';
 import { recorded } from '../../recorded.js';
@@ -21,7 +22,7 @@ function Pairs({ pairs }: { readonly pairs: readonly Pair[] }) {
   const bar = (from: number, to: number, i: number) =>
     `M${x(from).toFixed(1)} ${i * PAIR + 1}h${Math.max(2, x(to) - x(from)).toFixed(1)}v${PAIR - 2}h${-Math.max(2, x(to) - x(from)).toFixed(1)}z`;
   return html`<figure>
-    <figcaption class="dim">The last ${pairs.length}, lined up at the end of the request; ${lengthOf(after)} after it at the right</figcaption>
+    <figcaption class="dim">The last ${counted(pairs.length, 'exchange')}, aligned at the end of the request; the right edge is ${lengthOf(after)} later</figcaption>
     <svg class="drawing pairs" height=${pairs.length * PAIR} viewBox=${`0 0 ${WIDE} ${pairs.length * PAIR}`} preserveAspectRatio="none" aria-hidden="true">
       <path class="asked" d=${pairs.map(({ startUs, endUs }, i) => bar(startUs - endUs, 0, i)).join('')} />
       ${pairs.map(({ endUs, replyUs, repliedUs, outcome }, i) =>
@@ -71,7 +72,7 @@ export function OpenedConversation({ of, device }: OpenedProps) {
   const define = async () => {
     const body = { table, address, quantity, write: table === 'coils' || table === 'holding' };
     const path = pathOf('devices', device as string, 'registers');
-    sayAnswer(await ask('POST', path, body), `${device} now has the addresses of this request.`);
+    sayAnswer(await ask('POST', path, body), `${device} now defines the addresses of this request.`);
   };
   const aim = { line, unit: String(unit), function: String(code) };
   const range =
@@ -95,7 +96,7 @@ export function OpenedConversation({ of, device }: OpenedProps) {
     </div>
     ${
       isExpecting.value
-        ? html`<${Field} label="a step for a scenario, to copy" mono rows=${3} value=${expectation(of)} onInput=${() => {}} />`
+        ? html`<${Field} label="scenario step to copy" mono rows=${3} value=${expectation(of)} onInput=${() => {}} />`
         : null
     }
     <div class="drawings columns"><${Pairs} pairs=${pairs} /><${Histogram} times=${times} /></div>

@@ -61,12 +61,12 @@ function PresentFaults() {
       <div class="flow">
         <a href=${hrefOf('catalogue')}>What real devices do wrong</a>
         <${AskingButton} writes title="Reset the rules?" onYes=${() => void reset()}
-          text="Only the rules of the configuration stay. Their counts begin at zero.">Reset<//>
+          text="Only the rules of the configuration are kept. Their counts restart at zero.">Reset<//>
         <${Button} kind="main" disabled=${isEditing} onClick=${() => go(hrefOf('faults', [], { new: '' }))}>New rule<//>
       </div>
     </div>
     ${isEditing ? html`<${Editor} key=${query.toString()} />` : null}
-    ${all?.length === 0 && !isEditing ? html`<${Empty} title="No fault rules">No reply is changed. Add a rule here, or from an event of the traffic.<//>` : null}
+    ${all?.length === 0 && !isEditing ? html`<${Empty} title="No fault rules">Replies are sent unchanged. Add a rule here, or from a traffic event.<//>` : null}
     ${all === undefined ? html`<${Empty} title="Faults">${rules.problem.value?.detail ?? 'Waiting for the simulator.'}<//>` : null}
     ${all?.map((rule) => html`<${RuleRow} key=${rule.name} rule=${rule} />`)}</div>`;
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../../../common/words.js';
 import { THEN } from '../../../../device/faults/then.js';
 import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
 import { durationText } from '../../../../testing/report/words.js';
@@ -44,7 +45,7 @@ export function thenText(rule: Pick<RuleView, typeof THEN>): string {
   const { state, for: ms, requests } = rule[THEN] ?? {};
   if (state === undefined) return '';
   const time = ms === undefined ? '' : ` for ${inUnits(ms)}`;
-  return `then state ${state}${time}${requests === undefined ? '' : ` for ${requests} requests`}`;
+  return `then state ${state}${time}${requests === undefined ? '' : ` for ${counted(Number(requests), 'request')}`}`;
 }
 
 /** Formats the faults of a rule: `delay 250, crc invert`. */

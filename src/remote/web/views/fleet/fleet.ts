@@ -29,7 +29,7 @@ export function FleetView() {
   const online = all.filter(({ state }) => state === 'online').length;
   return html`<div class="stack">
     <p>${counted(all.length, 'bench', 'benches')}, ${online} online</p>
-    ${known.connected ? null : html`<p class="refused long" role="alert">The broker is away: ${known.reason ?? 'not connected yet'}.</p>`}
+    ${known.connected ? null : html`<p class="refused long" role="alert">No connection to the broker: ${known.reason ?? 'not connected yet'}.</p>`}
     ${known.connected && all.length === 0 ? html`<p class="dim">No bench has published its state, or the broker does not let this bench read it.</p>` : null}
     <div class="tiles">${all.map((bench) => html`<${Tile} key=${bench.topic} bench=${bench} />`)}</div>
   </div>`;

@@ -56,7 +56,7 @@ export function ImportView() {
   const found = imported.value;
   return html`<div class="stack" onDragOver=${(event: Event) => event.preventDefault()} onDrop=${drop}>
     <section class="panel stack drop" aria-label="File">
-      <p class="long">Drop a table of registers here (CSV, tabs, Markdown), or the configuration of a client. Nothing is added before you say so.</p>
+      <p class="long">Drop a register table (CSV, tabs, Markdown) or a client configuration here. Nothing is added until you confirm.</p>
       <label class="button file">Choose a file
         <input class="unseen" type="file" onChange=${(event: Event) => {
           const input = event.target as HTMLInputElement;
@@ -110,7 +110,7 @@ function Tables({ tables, read }: TablesProps) {
       <${Button} onClick=${() => void read({})}>Guess again<//>
     </div>
     ${tables.slice(0, MOST_TABLES).map((each) => html`<${Table} key=${each.line} table=${each} read=${read} />`)}
-    ${tables.length > MOST_TABLES ? html`<p class="dim">${tables.length - MOST_TABLES} more tables are read like these.</p>` : null}
+    ${tables.length > MOST_TABLES ? html`<p class="dim">${counted(tables.length - MOST_TABLES, 'more table')} read in the same way.</p>` : null}
   </section>`;
 }
 
@@ -146,7 +146,7 @@ function Devices({ found }: { readonly found: Imported }) {
     ${
       notes.length === 0
         ? null
-        : html`<details open><summary>${counted(notes.length, 'note')}: not understood, or kept in another form</summary>
+        : html`<details open><summary>${counted(notes.length, 'note')}: not understood or converted</summary>
       <ul class="warn long">${notes
         .slice(0, MOST_SHOWN)
         .map(
@@ -188,7 +188,7 @@ function Adding({ found }: { readonly found: Imported }) {
   const href = `data:application/yaml;charset=utf-8,${encodeURIComponent(found.text)}`;
   return html`<section class="panel stack" aria-label="Add"><div class="flow">
       <${Field} label="new line" mono value=${name} onInput=${(next: string) => (line.value = { name: next, port })} />
-      <${Field} label="TCP port, 0 for any free one" mono value=${port} onInput=${(next: string) => (line.value = { name, port: next })} />
+      <${Field} label="TCP port (0 picks a free one)" mono value=${port} onInput=${(next: string) => (line.value = { name, port: next })} />
       <${Button} kind="main" writes disabled=${isBusy.value} onClick=${() => void add()}>Add to the simulator<//>
       <a class="button" download=${`${name}.yaml`} href=${href}>Save as a file</a>
     </div>

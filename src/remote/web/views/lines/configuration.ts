@@ -20,7 +20,7 @@ export function ConfigurationButtons() {
   const isEditing = useSignal(false);
   const undo = async () => {
     const answer = await ask<ConfigurationChange>('POST', '/configuration/undo');
-    if (answer.ok) say(`Taken back: ${stepsText(answer.value)}.`);
+    if (answer.ok) say(`Undone: ${stepsText(answer.value)}.`);
     else say(answer.problem.detail, 'refused');
   };
   return html`<${Button} writes label="Undo the last change" onClick=${() => void undo()}>Undo<//>

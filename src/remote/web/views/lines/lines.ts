@@ -116,7 +116,7 @@ function added<Value>(values: readonly Value[], value: Value): readonly Value[] 
 }
 
 const TONES = { open: 'good', waiting: 'warn', failed: 'bad', stopped: 'off' } as const;
-const COMMANDS = { start: 'opened', stop: 'closed', restart: 'closed and opened again' };
+const COMMANDS = { start: 'opened', stop: 'closed', restart: 'reopened' };
 
 /** A line: its state, its figures and its buttons. It is not redrawn while it is not visible. */
 function LinePanel({ name }: { readonly name: string }) {
@@ -181,7 +181,7 @@ function Passed({ line, detail }: PassedProps) {
   return html`${
     troubles.length === 0
       ? null
-      : html`<ul class="troubles long" aria-label=${`What is wrong on line ${line}`}>${troubles.map(
+      : html`<ul class="troubles long" aria-label=${`Problems on line ${line}`}>${troubles.map(
           (each) => html`<li>${each}</li>`,
         )}</ul>`
   }

@@ -302,11 +302,11 @@ export function troublesOf(
     if (missing > 0)
       found.push(`${nameOf(unit)} leaves ${shareText(missing / total)} of its requests unanswered`);
   for (const { unit, slowestMs } of all)
-    if (slowestMs >= LATE_MS) found.push(`${nameOf(unit)} takes up to ${Math.round(slowestMs)} ms`);
+    if (slowestMs >= LATE_MS) found.push(`${nameOf(unit)} takes up to ${Math.round(slowestMs)} ms to reply`);
   for (const { unit, exceptions, total } of all)
     if (exceptions > 0)
       found.push(
-        `${nameOf(unit)} refuses ${shareText(exceptions / total)} of its requests with an exception`,
+        `${nameOf(unit)} answers ${shareText(exceptions / total)} of its requests with an exception`,
       );
   const byRate = all.filter(({ total }) => total > 0).sort((a, b) => b.perSecond - a.perSecond);
   const [most, next] = byRate;

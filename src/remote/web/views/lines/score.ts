@@ -53,7 +53,7 @@ export function ScoreBar() {
   const ticks =
     read.value.endUs === 0 ? [] : ticksOf(dayRuler(), fromUs, toUs, Math.max(1, TICK * usPerPixel));
   return html`<div class="flow">
-      <span class="flow" role="group" aria-label="How far the lanes look back">${SPANS.map(
+      <span class="flow" role="group" aria-label="Time span of the lanes">${SPANS.map(
         ([seconds, title]) => html`<button type="button" class="tab" aria-pressed=${isAt(seconds)}
           onClick=${() => show(seconds)}>${title}</button>`,
       )}</span>
@@ -176,7 +176,7 @@ export function Lane({ line, score }: LaneProps) {
   const near = () => {
     nearLine.value = line;
   };
-  return html`<div ref=${self} class="lane" role="slider" tabindex="0" aria-label=${`What passed line ${line}`} aria-valuemin="0"
+  return html`<div ref=${self} class="lane" role="slider" tabindex="0" aria-label=${`Traffic on line ${line}`} aria-valuemin="0"
       aria-valuemax=${Math.round(endUs / 1e6)} aria-valuenow=${Math.round((at ?? endUs) / 1e6)}
       aria-valuetext=${valueText(rows, at ?? endUs)} onFocus=${near} onPointerDown=${near} onWheel=${near}
       onKeyDown=${(event: KeyboardEvent) => pressed(event, line, rows)}>

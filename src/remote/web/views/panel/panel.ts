@@ -120,7 +120,7 @@ export function PanelView() {
     <${Adding} keys=${keys} />
     ${
       list.length === 0
-        ? html`<${Empty} title="Panel">Watch values and tables of any devices, or begin with all values of one:
+        ? html`<${Empty} title="Panel">Watch values and tables of any devices, or start with all values of one device:
             <span class="flow">${all
               .slice(0, MOST_CARDS)
               .map(({ name }) => html`<a href=${hrefOf('panel', [name])}>${name}</a>`)}</span><//>`

@@ -112,7 +112,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
       <${Fact} term="reads, writes">${about ? `${count(about.reads)}, ${count(about.writes)}` : '–'}<//>
       <${Fact} term="last writer">${about ? writerText(about) : '–'}<//>
       ${about?.action ? html`<${Fact} term="action">${about.action}<//>` : null}
-      ${about?.violates ? html`<${Fact} term="limits">its ${about.violates} would refuse this value to clients<//>` : null}
+      ${about?.violates ? html`<${Fact} term="limits">its ${about.violates} would reject this value from a client<//>` : null}
       ${about?.trouble ? html`<${Fact} term="trouble">${about.trouble}<//>` : null}
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
       <${Fact} term="here you may">${why === undefined ? 'change it' : `only read: ${why}`}<//>
@@ -159,6 +159,6 @@ function ValuePlot({ about }: { readonly about: RegisterView }) {
   }, [about]);
   const { name, unit } = about;
   const minutes = LONGEST_S / 60;
-  return html`<${Plot} label=${`The last ${minutes} minutes of ${name ?? 'the register'}`} unit=${unit ?? ''}
+  return html`<${Plot} label=${`${name ?? 'The register'}, last ${minutes} minutes`} unit=${unit ?? ''}
     course=${course.value} longestS=${LONGEST_S}>${`Since it was selected, up to ${minutes} min${unit ? `, in ${unit}` : ''}`}<//>`;
 }

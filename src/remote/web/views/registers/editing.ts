@@ -99,7 +99,7 @@ async function repeat(
   }
   const { expected, ...request } = requestOf(last);
   const sent = await sendChange(device, isSure ? request : { ...request, expected });
-  const subject = `The change of ${device}, ${table} ${address},`;
+  const subject = `The change to ${device}, ${table} ${address},`;
   if (!sent.ok && sent.isOther)
     return say(`${subject} was not ${what}: another write came first.`, 'refused');
   from.value = from.peek().slice(0, -1);
@@ -240,9 +240,9 @@ export function sayOddities(register: RegisterView, typed: unknown): void {
   const subject = name ?? `${table} ${address}`;
   const held = type === 'float32' ? shortestFloat(Number(value)) : value;
   const shown = `${subject} is ${valueText(register)}`;
-  if (violates !== null) say(`${shown}: clients can’t write that: its ${violates} refuse it.`, 'warn');
+  if (violates !== null) say(`${shown}, which clients can't write: its ${violates} reject it.`, 'warn');
   if (typeof typed === 'number' && typeof held === 'number' && held !== typed)
-    say(`${shown}: ${typed} was rounded to what it can hold.`, 'warn');
+    say(`${shown}: ${typed} was rounded to fit the type.`, 'warn');
 }
 
 /** The change that flips one bit of a value, unless another client has written the value in the meantime. */

@@ -183,7 +183,7 @@ function CellView(props: DrawnCell & { readonly column: number }) {
     state === 'writable'
       ? undefined
       : state === 'unknown'
-        ? 'not known for this moment'
+        ? 'not known at this time'
         : `${state} for clients`,
   ];
   return html`<span id=${cellId(address)} role="gridcell" aria-colindex=${column + 2} aria-selected=${isSelected}

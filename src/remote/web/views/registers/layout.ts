@@ -60,7 +60,7 @@ export function whyNot(known: Known, address: number, off: string | undefined): 
 export function whyMoved(value: Pick<RegisterView, 'signal'> | undefined): string | undefined {
   const kind = Object.keys(value?.signal ?? {})[0];
   if (kind === undefined || kind === 'counter') return undefined;
-  return `a signal (${kind}) moves this value; freeze it first`;
+  return `a signal (${kind}) sets this value; freeze it first`;
 }
 
 /** A cell of the grid. It may show several registers of its row. */

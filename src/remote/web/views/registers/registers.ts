@@ -55,7 +55,7 @@ function Bar({ device, table }: { readonly device: DeviceView; readonly table: W
       (
         each,
       ) => html`<li><a class="tab" href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
-        ${each} <span class="dim" title="registers that are defined">${count(defined.value?.[each]?.registers ?? 0)}</span></a></li>`,
+        ${each} <span class="dim" title="defined registers">${count(defined.value?.[each]?.registers ?? 0)}</span></a></li>`,
     )}</ul></nav>
     <${Folded} summary=${`Shown as ${FORMATS[format.value].title}`}>
       <${Select} label="Show as" value=${format.value} choices=${Object.entries(FORMATS).map(([name, { title }]) => [name, title])}
@@ -129,7 +129,7 @@ function Machine({ name }: { readonly name: string }) {
     <span class="flow"><span class="dim">Power</span> <${State} tone=${now ? TONES[now.power] : 'off'}>${now?.power ?? '–'}<//>
       <${Button} writes disabled=${isOff || now.power === 'on'} label="Switch the power on" onClick=${power('on', `${name} is switched on.`)}>On<//>
       <${Button} writes disabled=${isOff || now.power === 'off'} label="Switch the power off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
-      <${Button} writes disabled=${isOff || now.power === 'off'} label="Interrupt 1 s: no power for a second" onClick=${power(
+      <${Button} writes disabled=${isOff || now.power === 'off'} label="Interrupt 1 s: switch the power off for a second" onClick=${power(
         'cycle',
         `${name} is off for a second.`,
       )}>Interrupt 1 s<//></span>
@@ -142,10 +142,10 @@ function Machine({ name }: { readonly name: string }) {
       <${Select} label="speed" writes disabled=${isOff} value=${String(speed)}
         choices=${speeds.map((each) => [String(each), `${each}×`])}
         onChange=${(each: string) => clock({ speed: Number(each) }, `The clock of ${name} runs ${each} times as fast.`)} />
-      <${Button} writes disabled=${isOff} label="+1 min: a step of the clock" onClick=${() =>
+      <${Button} writes disabled=${isOff} label="+1 min: advance the clock" onClick=${() =>
         clock({ step: '1m' }, `The clock of ${name} was advanced by a minute.`)}>+1 min<//></span>
     <${AskingButton} writes disabled=${isOff} label="Reset the device: registers as configured" title=${`Reset ${name}?`}
-      text="All registers but those with retain get their configured values. Changes of clients and of this page are lost, and the clock begins at 0."
+      text="All registers except those with retain return to their configured values. Changes by clients and by this page are lost, and the clock restarts at 0."
       onYes=${() => void post('reset', `${name} was reset.`)}>Reset<//>
   <//></div>`;
 }
@@ -180,7 +180,7 @@ function MissingRegisters({ device }: { readonly device: DeviceView }) {
     const write = table === 'coils' || table === 'holding';
     const body = { table, address, quantity, write };
     const answer = await ask('POST', pathOf('devices', device.name, 'registers'), body);
-    if (sayAnswer(answer, `${text} of ${device.name} is defined.`)) go(addressOf({ table, from: address }));
+    if (sayAnswer(answer, `Defined on ${device.name}: ${text}.`)) go(addressOf({ table, from: address }));
   };
   return html`<section class="missing panel flow" aria-label="Requested but not defined">
     <span>Requested but not defined (exception 02):</span>

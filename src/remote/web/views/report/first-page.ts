@@ -27,24 +27,24 @@ export function firstPage({ kind, findings, ...report }: RecordedReport): FirstP
   const begin = conclusions.findIndex((text) => blames.has(text));
   const before = begin < 0 ? conclusions : conclusions.slice(0, begin);
   const what = kind === 'scenario' ? 'step' : 'check';
-  const count = failed.length === 1 ? `One ${what} has failed:` : `${failed.length} ${what}s have failed:`;
+  const count = failed.length === 1 ? `One ${what} failed:` : `${failed.length} ${what}s failed:`;
   const more = failed.length - MOST_BLAMED;
   return {
     before: before.length === 0 && failed.length > 0 ? [count] : before,
     blamed: failed.slice(0, MOST_BLAMED).map((finding) => ({ finding, what: blameOf(finding) })),
-    more: more <= 0 ? '' : `${more === 1 ? `One more ${what} has` : `${more} more ${what}s have`} failed.`,
+    more: more <= 0 ? '' : `${more === 1 ? `One more ${what}` : `${more} more ${what}s`} failed.`,
     after: conclusions.slice(before.length).filter((text) => !blames.has(text)),
   };
 }
 
 function blameOf({ conclusion, title }: RecordedFinding): string {
-  return conclusion === undefined ? `Does not pass: ${title}.` : sentence(conclusion);
+  return conclusion === undefined ? `Not passed: ${title}.` : sentence(conclusion);
 }
 
 const COUNTED: readonly (readonly [Verdict, string])[] = [
   ['pass', 'passed'],
   ['fail', 'failed'],
-  ['inconclusive', 'inconclusive: the line does not decide it'],
+  ['inconclusive', 'inconclusive: the traffic did not allow a verdict'],
   ['error', 'could not be run'],
   ['not run', 'not reached'],
 ];

@@ -105,7 +105,7 @@ function Found({ report, number }: ReportProps) {
             const { id, about, frames, summary } = finding;
             const frame = frames.at(-1);
             return html`<li class="long"><b><a href=${hrefOf('report', [String(number), id])}>${what}</a></b>
-              ${about ? html` ${about.matters} <em>To mend:</em> ${about.fix}` : html` ${summary}`}
+              ${about ? html` ${about.matters} <em>Fix:</em> ${about.fix}` : html` ${summary}`}
               ${frame ? html` <a class="frame" href=${hrefOf('traffic', [], { at: String(frame.seq), strip: frame.line })}>Frame #${frame.seq}</a>` : null}
             </li>`;
           })}</ol>`
@@ -134,7 +134,7 @@ const ABOUT = [
   ['does', 'What was done'],
   ['matters', 'Why it matters'],
   ['rule', 'Rule'],
-  ['fix', 'To mend'],
+  ['fix', 'Fix'],
   ['source', 'Source'],
 ] as const;
 

@@ -163,7 +163,7 @@ const realDevices = resource(
 export const ServerForm = formOf({
   kind: 'server',
   label: 'Test a server',
-  text: 'Sends a server all requests that clients may send, and reports how it behaves. It is a real device of this bench, or a server that api.mayReach lists. Nothing is written without scratch addresses.',
+  text: 'Sends a server all requests that clients may send, and reports how it behaves. The server is a real device of this bench, or is listed in api.mayReach. Nothing is written without scratch addresses.',
   button: 'Test the server',
   draft: () => ({}),
   offers: () => ({ device: realDevices.current.value ?? [] }),

@@ -156,7 +156,7 @@ function countsOf(steps: readonly RunStep[]): string {
     const count = steps.filter((step) => step.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${verdict}`];
   });
-  return counts.length > 0 ? counts.join(', ') : 'no step has ended yet';
+  return counts.length > 0 ? counts.join(', ') : 'no step has finished yet';
 }
 
 interface StepProps {

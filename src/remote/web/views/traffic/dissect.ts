@@ -1,3 +1,4 @@
+import { counted } from '../../../../common/words.js';
 import { wordAt } from '../../../../modbus/protocol/bytes.js';
 import { crc16 } from '../../../../modbus/protocol/crc16.js';
 import {
@@ -98,7 +99,7 @@ class Fields {
     if (this.#isCut) return false;
     const present = Math.min(length, this.#end - this.#at);
     this.#isCut = present < length;
-    const wrong = `${length - present} of ${length} bytes are missing`;
+    const wrong = `missing ${length - present} of ${counted(length, 'byte')}`;
     this.list.push({
       name,
       at: this.#at,
@@ -271,7 +272,7 @@ function namePdu(f: Fields, about: About): void {
   if (code & EXCEPTION_FLAG) f.number('exception code', 1, exceptionCode);
   else if (row) nameFields(f, about.isResponse ? row.response : row.request, about);
   else f.remaining('data');
-  f.remaining('more bytes', `${f.left} more than the function has`);
+  f.remaining('more bytes', `${f.left} more than the function defines`);
 }
 
 function nameFields(f: Fields, { fields, rest }: Layout, about: About): void {

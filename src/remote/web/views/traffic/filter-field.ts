@@ -97,7 +97,7 @@ export function FilterField({ written, refusal, seen }: FilterFieldProps) {
       aria-invalid=${said !== undefined} aria-describedby=${said === undefined ? undefined : `${id}-note`}
       autocomplete="off" spellcheck=${false} placeholder="unit=1 fc=3 late>50ms" value=${draft.value}
       onInput=${typed(type)} onClick=${offer} onKeyDown=${pressed} onBlur=${apply} />
-    <ul id=${`${id}-offers`} role="listbox" aria-label="what may come next" hidden=${!isOpen}>
+    <ul id=${`${id}-offers`} role="listbox" aria-label="suggestions" hidden=${!isOpen}>
       ${offers.value.map(
         (each, i) => html`<li id=${`${id}-${i}`} role="option" aria-selected=${i === active.value}
           onMouseDown=${(event: Event) => {

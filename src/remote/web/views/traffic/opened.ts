@@ -125,7 +125,7 @@ export function Bytes({ event, framing }: { readonly event: Event; readonly fram
   const point = (i: number | undefined) => () => {
     pointed.value = i;
   };
-  return html`<h3>${pairs.length + omittedBytes} bytes${omittedBytes > 0 ? `, of which ${pairs.length} are shown` : ''}</h3>
+  return html`<h3>${pairs.length + omittedBytes} bytes${omittedBytes > 0 ? `, ${pairs.length} shown` : ''}</h3>
     <p class="bytes-of mono" aria-hidden="true" onPointerLeave=${point(undefined)}>
       ${fields.map((field, i) =>
         pairs

@@ -31,7 +31,7 @@ export const COLUMNS: Readonly<Record<keyof Omit<Cells, 'faults'>, string>> = {
 const ABSENT = {
   loading: 'Reading from the simulator.',
   gone: 'The simulator no longer keeps this event.',
-  restarted: 'The simulator was restarted. Events above are from before.',
+  restarted: 'The simulator was restarted. The events above are from the previous run.',
 };
 /** Maximum number of bytes in a row; more than the widest column shows. */
 const MOST_BYTES = 3 * 80;

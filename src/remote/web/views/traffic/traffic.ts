@@ -48,8 +48,8 @@ interface ControlsProps {
 const PROBLEMS = [
   ['', 'everything'],
   ['true', 'only problems'],
-  ['ordered', 'only what fault rules did'],
-  ['unordered', 'only unordered trouble'],
+  ['ordered', 'only effects of fault rules'],
+  ['unordered', 'only unordered problems'],
 ] as const;
 
 /** How long a saved file stays in memory, in ms. */
@@ -75,7 +75,7 @@ function Controls({ feed, onPause, onNewest, onFound, problems, onProblems }: Co
       recorded
         ? null
         : html`<a href=${hrefOf('conversations', [], feed.filter)}>As conversations</a>
-    <${Button} kind="link" label="Play this again: save devices whose values and replies come as in this traffic"
+    <${Button} kind="link" label="Play this again: save devices that reproduce these values and replies"
       onClick=${() => void playAgain(feed.text)}>Play this again<//>`
     }
     <${Folded} summary="Jump, download">
@@ -132,7 +132,7 @@ function Progress({ feed }: { readonly feed: Feed }) {
   if (connection.value.state !== 'open')
     return html`<span><${State} tone="warn">not connected<//> ${held}</span>`;
   if (feed.isPaused.value) {
-    const text = behind === 0 ? 'paused' : `paused, ${count(behind)} events since`;
+    const text = behind === 0 ? 'paused' : `paused, ${count(behind)} behind`;
     return html`<span><${State} tone="warn">${text}<//> ${held}</span>`;
   }
   return html`<span>${
@@ -151,7 +151,7 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
     const answer = await feed.goTo(momentOf(text.value, serverNow()));
     if (!answer.ok) problem.value = answer.problem.detail;
     else if (answer.value) onFound(answer.value);
-    else problem.value = 'No event since then.';
+    else problem.value = 'No event after that time.';
   };
   return html`<form class="jump end" onSubmit=${sent(jump)}>
     <label>Jump to <input class="mono" value=${text.value} placeholder="14:03:07.25 or 5m" autocomplete="off"
@@ -212,7 +212,7 @@ function FilterBar({ feed, onChange, onJoin }: FilterBarProps) {
         written.apply();
       }}>Clear<//>
     </div>
-    <label class="join" title="One row for both, with the turnaround; it opens to both frames">
+    <label class="join" title="One row for both, with the turnaround; open it to see both frames">
       <input type="checkbox" checked=${feed.rows.isJoined} onChange=${switched(onJoin)} /> Join request and reply</label>
     <details><summary>Fields</summary>
       <form onChange=${apply} onSubmit=${sent(apply)}>
