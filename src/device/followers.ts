@@ -11,7 +11,7 @@ export class Followers {
   readonly #followers = new Map<Point, Point[]>();
   /** How many values follow a value, directly or indirectly; counted on first use. */
   readonly #counts = new Map<Point, number>();
-  /** For each value that is followed, the value to which its followers were last sent. */
+  /** For each value that is followed, the last value that was sent to its followers. */
   readonly #commanded = new Map<Point, number>();
 
   constructor(points: LocalPoints) {
@@ -81,7 +81,7 @@ export class Followers {
     for (const point of followers) this.#lead(point, course);
   }
 
-  /** Makes a value take a course, after the delay with which it follows. */
+  /** Makes a value take a course, after its delay. */
   #lead(point: Point, course: Course): void {
     const { follower } = point;
     const { schedule } = this.#points;

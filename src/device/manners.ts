@@ -26,7 +26,7 @@ export interface Manners {
   readonly connectPause?: { readonly for: number; readonly otherwise: 'silence' | 'deaf' } | undefined;
   readonly sleeps?: { readonly after: number; readonly wakes: number } | undefined;
   readonly locksUp?: { readonly on: readonly Lock[]; readonly for: number | 'power' } | undefined;
-  /** The unit identifier with which the device answers requests to unit 0 on serial lines: its own, or 0. */
+  /** The unit identifier in the device's replies to requests to unit 0 on serial lines: its own, or 0. */
   readonly answersBroadcasts?: 'own' | 'zero' | undefined;
   readonly firstReply?: { readonly slow: number; readonly on: 'start' | 'connect' | 'both' } | undefined;
 }

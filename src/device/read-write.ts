@@ -20,8 +20,8 @@ export interface Access {
   bits(table: Table, address: number, quantity: number): boolean[];
   words(table: Table, address: number, quantity: number): number[];
   /**
-   * Writes `words`, which are 0 and 1 for coils, by calling `write`. Returns the exception with which the
-   * values refuse the write.
+   * Writes `words`, which are 0 and 1 for coils, by calling `write`. Returns the exception if the values
+   * refuse the write.
    */
   write(
     table: Table,

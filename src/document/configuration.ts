@@ -73,7 +73,7 @@ export interface RealDefinition {
    * device.
    */
   readonly fallback?: string;
-  /** Copies the values that clients read and write to the registers of this device, or to those of the fallback. */
+  /** Copies the values that clients read and write to the registers of this device, or of the fallback. */
   readonly shadow: boolean;
 }
 
@@ -181,7 +181,7 @@ export interface MqttDefinition {
   /** The beginning of all topics of this bench. */
   readonly topic: string;
   readonly qos: 0 | 1 | 2;
-  /** Labels with which `fleet` selects benches. */
+  /** Labels that `fleet` selects benches by. */
   readonly labels: Readonly<Record<string, string>>;
   readonly commands: MqttAuthority;
   /** Whether values are published, and the minimum time between two messages of one value, in ms. */

@@ -60,7 +60,7 @@ function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Che
  * Chooses the checks to run on a line: the named ones and those that they need; without names, every check in
  * `usual` that can run on the line. Catalogue checks are chosen only by name.
  * @param names check identifiers or group names
- * @returns the checks, or what is wrong with the names, as a sentence
+ * @returns the checks, or an error message about the names
  */
 export function chosenChecks(names: readonly string[], line: Line, usual = CHECKS): Result<Check[]> {
   const isOfCatalogue = names.some((name) => name.startsWith(REAL_WORLD));

@@ -25,7 +25,7 @@ interface CompletedCommand {
 const ENTRIES = 'modbus-sim catalogue 2>/dev/null | sed "s/ .*//"';
 
 /**
- * The script with which a shell completes the program's commands, options and values. It uses the same tables
+ * The script that lets a shell complete the program's commands, options and values. It uses the same tables
  * as the help.
  */
 export function completion({ shell }: CompletionCommand, extensions: readonly Extension[]): string {

@@ -274,10 +274,10 @@ export class FaultsClient {
   }
 }
 
-/** A request and its outcome, as the REST interface shows it. */
+/** A request and its outcome, in the form of the REST interface. */
 export type ExchangeView = z.infer<typeof exchangeViewSchema>;
 
-/** A traffic event, as the REST interface shows it. */
+/** A traffic event, in the form of the REST interface. */
 export type EventView = z.infer<typeof trafficViewSchema>;
 
 interface Span {

@@ -35,7 +35,7 @@ export async function withCredentials(env: NodeJS.ProcessEnv): Promise<Result<No
 const SERVICE_DIRECTORY = '/etc/modbus-sim';
 
 /**
- * The file from which the service with this configuration reads its token. Only root can read the file; other
+ * The file that contains the token of the service with this configuration. Only root can read the file; other
  * users can only find out that it exists.
  * @returns undefined if the configuration does not belong to a service, or if there is no token
  */

@@ -212,7 +212,7 @@ async function startDut(
 /** A client test on a running simulator. */
 export interface RemoteClientTest extends ClientTestOrder {
   readonly line: string;
-  /** Name of a value to which the client writes what it has read. The simulator accepts no other observers. */
+  /** Name of the value that the client copies its readings to. The simulator accepts no other observers. */
   readonly register?: string | undefined;
   /** The command line that starts the client on this machine. */
   readonly dut?: string | undefined;

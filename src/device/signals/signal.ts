@@ -157,7 +157,7 @@ interface Accumulator {
 export interface Follower {
   /** The name of the value that is followed. */
   readonly command: string;
-  /** The delay with which the value follows, in ms. */
+  /** The delay of the following value, in ms. */
   readonly after: number;
   /** Returns the course of the value from a time on, unless the command changes. */
   courseFrom(time: number): Course;

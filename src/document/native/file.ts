@@ -170,8 +170,8 @@ function* readLines(at: At, context: LineContext, start: unknown): Work<LineDefi
 }
 
 /**
- * Returns the settings of a line together with those of the catalogue entry named in its `like`. Reports an
- * entry that does not fit.
+ * Returns the settings of a line together with the settings of the catalogue entry named in its `like`.
+ * Reports an entry that does not fit.
  */
 function likeEntry(content: At): At {
   const at = content.key('like');

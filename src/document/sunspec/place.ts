@@ -12,7 +12,7 @@ export interface SunspecPoint {
   readonly name: string;
   readonly type: SunspecType;
   readonly size: number;
-  /** The power of ten by which the value is multiplied, or the name of the point that contains it. */
+  /** The exponent of the power of ten that multiplies the value, or the name of the point with this exponent. */
   readonly sf?: string | number;
   readonly units?: string;
   readonly label?: string;

@@ -28,7 +28,7 @@ export type ExtcapRequest =
   | { readonly what: 'install'; readonly directory: string | undefined };
 
 /**
- * The arguments that Wireshark passes (Wireshark Developer's Guide, 8.2), and those of its dialog
+ * The arguments that Wireshark passes (Wireshark Developer's Guide, 8.2), and the arguments of its dialog
  * (`verbs/extcap.ts`).
  */
 const OF_WIRESHARK = {
@@ -61,7 +61,7 @@ export const EXTCAP: Described = {
 /**
  * Parses the arguments after `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the
  * simulator is, unless the arguments do.
- * @returns the request, or what is wrong, as a sentence
+ * @returns the request, or an error message
  */
 export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtcapRequest> {
   const parsed = parse(args);

@@ -23,7 +23,7 @@ interface Most {
   readonly bytes: number;
 }
 
-/** Benches by topic. Their number is limited, because anybody on the broker can announce more. */
+/** Benches by topic. Their number is limited, because any client of the broker can announce more. */
 export class KnownBenches {
   readonly #most: Most;
   readonly #benches = new Map<string, { readonly bench: FleetBench; readonly bytes: number }>();

@@ -253,7 +253,7 @@ async function clearRules(
 
 /**
  * Reads the rules in a file: one rule or a list, at the top level or under `faults`.
- * @returns them, or what is wrong, as a sentence
+ * @returns them, or an error message
  */
 function readRules(file: string): Result<Rule[]> {
   const read = readConfigFile(file);

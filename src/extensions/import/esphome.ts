@@ -148,7 +148,7 @@ const MOST_MISSING = 20;
 const MOST_NESTED = 5;
 const LONGEST_TEXT = 1000;
 
-/** Adds an entity. @returns why it is left out, as a sentence */
+/** Adds an entity. @returns a message saying why it is left out */
 function addEntity(
   entity: Section,
   platform: string,
@@ -220,8 +220,8 @@ function registersOf(entity: Section, platform: string): Result<Registers> {
 }
 
 /**
- * The scale of an entity: for a sensor, the factor of its filters; for a number, the inverse of the factor by
- * which it is multiplied before it is written.
+ * The scale of an entity: for a sensor, the factor of its filters; for a number, the inverse of the factor
+ * applied before it is written.
  */
 function scaleOf(entity: Section): number | undefined {
   const filters = sectionsOf(entity.filters).flatMap(({ multiply }) => numberOf(multiply) ?? []);

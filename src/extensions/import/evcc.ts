@@ -102,7 +102,7 @@ function siblingsOf(lines: readonly Line[], start: number): { line: Line; at: nu
   return siblings;
 }
 
-/** Adds the register of a source. @returns why it is left out, as a sentence */
+/** Adds the register of a source. @returns a message saying why it is left out */
 function addRegister(
   lines: readonly Line[],
   start: number,

@@ -51,7 +51,7 @@ export function importModbusExporter(text: string): Result<Imported> {
   return collector.end('modbus_exporter', preview);
 }
 
-/** Adds a metric. @returns why it is left out, as a sentence */
+/** Adds a metric. @returns a message saying why it is left out */
 function addMetric(
   metric: Section,
   module: string,

@@ -59,7 +59,7 @@ export function importNodeRed(text: string): Result<Imported> {
   return collector.end('a Node-RED flow');
 }
 
-/** Adds the registers of a node. @returns why it is left out, as a sentence */
+/** Adds the registers of a node. @returns a message saying why it is left out */
 function addNode(
   node: Section,
   write: boolean,

@@ -78,7 +78,7 @@ function withoutComments(text: string): string {
   );
 }
 
-/** Adds a channel or a parameter, or its parts. @returns why it is left out, as a sentence */
+/** Adds a channel or a parameter, or its parts. @returns a message saying why it is left out */
 function addEntry(
   entry: Section,
   key: string,

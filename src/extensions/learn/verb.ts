@@ -61,7 +61,7 @@ export async function learn(command: LearnCommand): Promise<number> {
 
 /**
  * Reads the traffic of a line from a running simulator, as a capture.
- * @returns it, or what is wrong, as a sentence
+ * @returns it, or an error message
  */
 async function readLine({
   url,

@@ -15,7 +15,7 @@ export interface PageOfFile {
   readonly notes: readonly string[];
 }
 
-/** Makes a page from a report, a capture or recorded traffic. @returns it, or what is wrong, as a sentence */
+/** Makes a page from a report, a capture or recorded traffic. @returns it, or an error message */
 export function pageOfFile(file: Uint8Array, title: string): Result<PageOfFile> {
   const shown = shownFile(file);
   if (!shown.ok) return shown;
@@ -34,7 +34,7 @@ export interface ToView {
   readonly title: string;
 }
 
-/** The page, compressed, or why there is none, as a sentence. */
+/** The page, compressed, or a message saying why there is none. */
 export type Viewed = Result<{ readonly page: Uint8Array; readonly notes: readonly string[] }>;
 
 /** Makes the page of one file. A generator ignores the argument of its first `next`, so start it with any file. */

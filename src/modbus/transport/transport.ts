@@ -4,7 +4,7 @@ import type { Adapter } from './port/adapter.js';
 import type { BytePort } from './port/port.js';
 import type { SerialSettings } from './settings.js';
 
-/** Bytes and their arrival times: those of the chunks with the first and the last byte, in ms. */
+/** Bytes, and the arrival times of the chunks with the first and the last byte, in ms. */
 export interface TimedBytes {
   readonly bytes: Uint8Array;
   readonly startedAt: number;

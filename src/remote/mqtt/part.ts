@@ -5,7 +5,7 @@ import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { Broker, BrokerCredentials, BrokerEvents } from './broker.js';
 
-/** The settings with which a simulator connects to a broker. */
+/** A simulator's settings for connecting to a broker. */
 export interface LinkOrder {
   readonly definition: MqttDefinition;
   readonly credentials: BrokerCredentials;

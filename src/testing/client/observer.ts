@@ -44,7 +44,7 @@ const LOCATION = /^(.+)\.(\w+)\.(\d{1,5})$/;
 /**
  * Creates an observer for a register or coil that the client copies its readings to.
  * @param name `meter.setpoint`, or `meter.holding.100` for a value without a name
- * @returns the observer, or what is wrong with the name, as a sentence
+ * @returns the observer, or an error message about the name
  */
 export function registerObserver(name: string, simulator: Simulator): Result<Observer> {
   const found = valueFor(name, simulator);

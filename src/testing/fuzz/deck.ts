@@ -306,7 +306,7 @@ function commonOf(played: Played): Draw<WrittenActions> {
   return weighted(able);
 }
 
-/** The simplest moves, simplest first, with which shrinking replaces others. */
+/** The simplest moves, simplest first. Shrinking replaces others with them. */
 export function simplestOf({
   line,
   about,

@@ -28,7 +28,7 @@ export class InOrder implements GoalWatch {
   readonly #start: Start;
   #index = 0;
   #count = 0;
-  /** The request from which bounds count: the altered one, or the last one that matched. */
+  /** The request that bounds count from: the altered one, or the last one that matched. */
   #before: Seen | undefined;
   /** The newest request of each poll that the current entry has matched; a client may send several in turn. */
   readonly #taken = new Map<string, Seen>();
@@ -230,7 +230,7 @@ export class InOrder implements GoalWatch {
     return `the ${durationText(whole)} of the step${since ?? ''}`;
   }
 
-  /** Names the request from which bounds count. */
+  /** Names the request that bounds count from. */
   #beforeText(): string {
     const before = this.#before;
     if (!before) return 'the beginning of the step';

@@ -100,7 +100,7 @@ export interface ServerFacts {
   lostBytes?: readonly number[];
   /** True if the server does not answer functions that it lacks. */
   isMuteToUnknown?: boolean;
-  /** The exception with which the server refuses a function that no server has, if it is not 01. */
+  /** The server's exception for a function that no server has, if it is not 01. */
   unknownRefusal?: number;
   /** Functions by how they are answered. */
   functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };

@@ -60,7 +60,7 @@ const MOST_PIECES = 300;
 /** Exceptions that mean that the request may be answered later (7, codes 05, 06, 0A, 0B). */
 const TRANSIENT = [5, 6, 10, 11];
 
-/** Exceptions with which the server itself asks the client to wait. */
+/** Exceptions that ask the client to wait. */
 const PATIENCE = [5, 6];
 
 /** True if a server reports that it is busy, or needs longer. */

@@ -150,7 +150,7 @@ async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey
   return tables;
 }
 
-/** Finds the shortest of `PAUSES` with which all tries are answered, and makes it the asker's minimum from now on. */
+/** Finds the shortest of `PAUSES` that gets all tries answered, and makes it the asker's minimum from now on. */
 async function findPause(asker: Asker, pdu: Uint8Array): Promise<number> {
   const usual = asker.pause;
   for (const pause of PAUSES) {

@@ -14,9 +14,9 @@ export interface EarlierStarts {
 }
 
 /**
- * Why the state must not be used, as a sentence. A program is usually killed for reasons unrelated to its
- * state: the machine is short of memory, or a user is impatient. Three kills in a row are unlikely to be
- * chance.
+ * Returns a message saying why the state must not be used. A program is usually killed for reasons unrelated
+ * to its state: the machine is short of memory, or a user is impatient. Three kills in a row are unlikely to
+ * be chance.
  */
 export function whySetAside({ ended, reason }: EarlierStarts): string | undefined {
   if (reason !== undefined) return `the program crashed when it last started with this state: ${reason}`;

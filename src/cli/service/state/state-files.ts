@@ -176,7 +176,7 @@ export class StateFiles {
     await this.release();
   }
 
-  /** Releases the lock on the directory, as the kernel does when the process is killed. */
+  /** Releases the lock on the directory, like the kernel does when the process is killed. */
   async release(): Promise<void> {
     await this.#locked?.close();
     this.#locked = undefined;

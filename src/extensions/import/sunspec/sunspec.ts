@@ -71,7 +71,7 @@ const definition = z.object({ id: wholeNumber(1, 65_534, 'the number of a model'
 
 /**
  * Makes the registers of a device that has the common model and this one.
- * @returns also the number of the model; or the error, as a sentence
+ * @returns also the number of the model; or the error message
  */
 function readDefinition(
   data: unknown,

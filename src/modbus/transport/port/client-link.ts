@@ -26,7 +26,7 @@ const MARKED = '/dev/./pts/';
  * Points `link` at the client side of a pseudo-terminal. Replaces only a link that an earlier run of this
  * program left behind. The directory of the link must exist.
  * @param target `/dev/pts/3`
- * @returns the error, as a sentence
+ * @returns the error message
  */
 export function createClientLink(link: string, target: string): string | undefined {
   try {

@@ -45,7 +45,7 @@ export function defaultLink(line: string): string {
 /**
  * Creates the directory of the default links. A symbolic link in its place is not followed, because any user
  * can put one into /tmp.
- * @returns the error, as a sentence
+ * @returns the error message
  */
 function makeDefaultDirectory(): string | undefined {
   const path = ownDirectory();

@@ -21,7 +21,10 @@ export interface ReplyWriter {
    * bytes, or that they wait until it does; `complete` reports the outcome of waiting bytes.
    */
   play(step: Step): StepFailure;
-  /** Makes the bytes of the next plan wait for those of the plan after it. Absent if every plan is sent separately. */
+  /**
+   * Makes the bytes of the next plan wait for the bytes of the plan after it. Absent if every plan is sent
+   * separately.
+   */
   coalesce?(): void;
   /**
    * Accepts the report of the plan that was played last, and passes it on once it is known which bytes the

@@ -99,7 +99,7 @@ export class SocketLine implements Transport {
     return this.#clients.count;
   }
 
-  /** Changes the framing. Bytes that arrive from now on are read in it, and so are those of incomplete frames. */
+  /** Changes the framing. The new framing applies to bytes that arrive from now on, and to incomplete frames. */
   reframe(framing: Framing): void {
     this.#framing = framing;
   }

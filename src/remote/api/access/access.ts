@@ -260,9 +260,9 @@ const WRONG_LOGIN: WrongToken = {
 };
 
 /**
- * Security headers for browsers, sent with every answer: those of helmet that apply here. Pages load scripts,
- * styles and data only from this server. Strict-Transport-Security is left out, because it would apply to all
- * ports of the machine, where other programs may serve plain HTTP.
+ * Security headers for browsers, sent with every answer: helmet's headers that apply here. Pages load
+ * scripts, styles and data only from this server. Strict-Transport-Security is left out, because it would
+ * apply to all ports of the machine, where other programs may serve plain HTTP.
  */
 const SECURITY_HEADERS = {
   'content-security-policy':

@@ -120,8 +120,8 @@ export function isPreflight({ method, headers }: IncomingMessage, allowed: Allow
 }
 
 /**
- * The headers of the answer to a preflight, in addition to those of every answer. They do not depend on the
- * path; the actual request shows which methods the path has.
+ * The headers of the answer to a preflight, in addition to the headers of every answer. They do not depend on
+ * the path; the actual request shows which methods the path has.
  */
 export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
@@ -248,7 +248,7 @@ export function sessionCookie(headers: IncomingHttpHeaders, id: string, isSecure
 
 /**
  * The name of the cookie. Browsers store one set of cookies for all ports of a machine, so the name contains
- * the port, as the browser knows it. Otherwise two simulators on one machine would end each other's sessions.
+ * the port that the browser uses. Otherwise two simulators on one machine would end each other's sessions.
  */
 function cookieName({ host = '' }: IncomingHttpHeaders): string {
   const port = hostPortOf(host);

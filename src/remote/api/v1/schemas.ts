@@ -13,7 +13,7 @@ import { madeOnce } from '../made.js';
 import { Components } from '../schema-json.js';
 import type { Route, Routes } from './route.js';
 
-/** The schemas from which forms are built. */
+/** The schemas that forms are built from. */
 const SCHEMAS = {
   'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
   client: madeOnce('client.json', () => convert(clientOrderSchema)),

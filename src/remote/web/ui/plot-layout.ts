@@ -43,7 +43,7 @@ export interface ValueAxis {
 
 /** Approximate number of steps from the smallest to the largest value. */
 const STEPS = 4;
-/** The fraction of a constant value by which the axis extends above and below it. */
+/** The margin of the axis above and below a constant value, as a fraction of the value. */
 const FLAT = 1 / 8;
 /**
  * Relative difference below which two values count as equal; and the magnitude (`TINY`) below which a value

@@ -32,7 +32,7 @@ interface Damage
 }
 
 const READS_NOTHING = 'the client reads no registers or bits, so the replies to it have no byte count';
-/** The most data bytes of a reply: those of 125 registers or 2000 bits. */
+/** Maximum number of data bytes in a reply: 125 registers or 2000 bits. */
 const MOST_BYTES = 250;
 /** The LRC of an ASCII frame and its end, in characters. */
 const ASCII_END = 4;

@@ -146,7 +146,7 @@ const LONGEST_SEARCH_MS = 90_000;
 const LONGEST_SEARCH_POLLS = 40;
 /** A client that takes longer than this to continue without a reply, in ms, gets as many trials as a steady one. */
 const SLOW_MS = 3_000;
-/** Fractions of a poll period by which a delay is shortened so that it ends between the points of a grid. */
+/** A delay is shortened by these fractions of a poll period, so that it ends between the points of a grid. */
 const OFF_GRID = [0.37, 0.21];
 /** A client that waits longer than this for a reply keeps its user waiting. */
 const KEPT_WAITING_MS = 30_000;

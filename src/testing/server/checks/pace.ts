@@ -97,7 +97,7 @@ function isBehind(exchange: Exchange): boolean {
 /** With one and two registers alternately, all reads are wrong if a server is behind, and half if it is odd. */
 const BEHIND = 0.7;
 
-/** @returns the shortest pause with which `tries` reads in a row are answered */
+/** @returns the shortest pause that gets `tries` reads in a row answered */
 async function pauseThatCures(bench: Bench, ask: TimedRead, tries: number): Promise<number | undefined> {
   for (const pauseMs of PAUSES) {
     let answered = 0;

@@ -87,7 +87,7 @@ export function shapeOf({ schema, components }: ServedSchema): Shape {
     return { key, about: plain(object.description ?? ''), shape: shape(value, '') };
   }
 
-  /** The variants of a union, including those of nested unions; the schema itself if it is not a union. */
+  /** The variants of a union, including variants of nested unions; the schema itself if it is not a union. */
   function flat(given: JsonSchema): JsonSchema[] {
     const { $ref, anyOf } = given;
     if ($ref !== undefined) {
@@ -145,7 +145,7 @@ export const plain = (text: string) => text.replaceAll('`', '');
 /** Adds a full stop to a sentence, if more sentences follow. */
 const sentence = (text: string) => (text === '' || /[.)]$/.test(text) ? text : `${text}.`);
 
-/** Whether the variants are those of a time: a number of ms, or text with a unit. */
+/** Whether the variants describe a time: a number of ms, or a string with a unit. */
 function isDuration(variants: readonly JsonSchema[]): boolean {
   return variants.length > 1 && variants.some(({ pattern }) => pattern?.includes('ms|s|m|h') === true);
 }

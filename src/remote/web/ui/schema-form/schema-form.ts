@@ -24,7 +24,7 @@ interface PartProps<Kind extends Shape = Shape> {
   readonly refusal: RemoteRefusal | undefined;
   /** Another path of the part: the path of the object that the part abbreviates. */
   readonly also?: string | undefined;
-  /** Suggested values in addition to those of the schema, by path. */
+  /** Suggested values in addition to the schema's, by path. */
   readonly offers?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The fields of objects that are always shown, in order, by the object's path; all fields when absent. */
   readonly first?: Readonly<Record<string, readonly string[]>> | undefined;

@@ -240,7 +240,7 @@ function framesOf(sums: SumsView): number {
   return sums.requests + sums.good + sums.exceptions + sums.ordered + sums.foreign + sums.damaged;
 }
 
-/** The paths of the load, like those of a row: characters below, the pauses of t3.5 above. */
+/** The paths of the load, like the paths of a row: characters below, the pauses of t3.5 above. */
 export function loadPaths(
   rows: readonly AskedRow[],
   range: ScoreRange,

@@ -40,7 +40,7 @@ export function watchList(text: string, devices: readonly string[] = []): readon
   return keys.flatMap((key) => watchedOf(key, devices) ?? []).slice(0, MOST_CARDS);
 }
 
-/** Selects the values with these names from those of a device. */
+/** Selects a device's values with these names. */
 export function valuesFor(
   { part }: WatchedPart,
   registers: readonly RegisterView[],
