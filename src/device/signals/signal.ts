@@ -157,7 +157,7 @@ interface Accumulator {
 export interface Follower {
   /** The name of the value that is followed. */
   readonly command: string;
-  /** The delay of the following value, in ms. */
+  /** How long this value waits before it follows, in ms. */
   readonly after: number;
   /** Returns the course of the value from a time on, unless the command changes. */
   courseFrom(time: number): Course;

@@ -143,7 +143,7 @@ function placedIn(table: At): PlacedEntry[] {
 type ValuesOf = (device: string) => ReadonlyMap<string, PointDefinition> | undefined;
 
 /**
- * Creates the function that finds the values of fault rules by device and name. Names of values have no dot;
+ * Creates the function that finds values for fault rules by device and name. Names of values have no dot;
  * names of devices may have dots.
  */
 export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): FindValue {
