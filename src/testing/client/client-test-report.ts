@@ -1,7 +1,7 @@
 import { compact } from '../../common/compact.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { type Finding, overallVerdict, type Report, STOPPED, versions } from '../report/report.js';
-import { sentence } from '../report/words.js';
+import { durationText, sentence } from '../report/words.js';
 import { foundText, measurementsOf, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
 import type { EndedCheck, Evidence } from './trial/verdict.js';
@@ -28,6 +28,7 @@ export function clientTestReport(
   { course, facts: found, log: { leftOpen } }: Pick<WatchedClient, 'course' | 'facts' | 'log'>,
   { fates, findings, isGone }: KnownByNow,
 ): Report {
+  const { keptInOutage: kept } = found;
   const { startedAt, durationMs, refusal, isOver, isStopped, suspended = '' } = course;
   const verdicts = findings.map(({ verdict }) => verdict);
   const [notRun, open] = ['not run', 'inconclusive'].map(
@@ -70,9 +71,12 @@ export function clientTestReport(
       found.shownForNothing === undefined
         ? ''
         : `shows ${JSON.stringify(found.shownForNothing)} when no reply comes, as if it were a value`,
-      ...(refusal === undefined ? [foundText(found) || (isOver ? 'No times were measured' : '')] : []),
+      kept && `still shows ${JSON.stringify(kept.text)} at the end of an outage of ${durationText(kept.ms)}`,
+      ...(refusal === undefined
+        ? [foundText(found) || (isOver ? 'Neither its time-out nor its retries were measured' : '')]
+        : []),
       suspended,
-    ].flatMap((text) => (text === '' ? [] : sentence(text))),
+    ].flatMap((text) => (text ? sentence(text) : [])),
     parameters: parametersOf(found),
     found: measurementsOf(found),
     findings: inOrder,

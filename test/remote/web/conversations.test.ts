@@ -24,7 +24,7 @@ describeInBrowser('the view of conversations', () => {
     await refused.getByText('exception 02 in 100 %').waitFor();
     await refused.locator('summary').focus();
     await page.keyboard.press('Enter');
-    await refused.getByText(/^The last 3, lined up/).waitFor();
+    await refused.getByText(/^The last 3 exchanges, aligned/).waitFor();
     await refused.getByText(/^Turnaround of the last 3: half within/).waitFor();
     await refused.getByRole('button', { name: 'Expect this in a test' }).click();
     expect(await refused.getByLabel('scenario step to copy').inputValue()).toContain('address: 90');

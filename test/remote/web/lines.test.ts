@@ -60,7 +60,7 @@ describeInBrowser('the view of the lines', () => {
       const found = page.getByRole('list', { name: `Problems on line ${line}` });
       await found.getByRole('listitem').filter({ hasText: wrong }).waitFor();
     }
-    expect(await page.getByRole('list', { name: /^What is wrong/ }).count()).toBe(4);
+    expect(await page.getByRole('list', { name: /^Problems on line/ }).count()).toBe(4);
   });
 
   test('shows what passes a line, with rates', async () => {
@@ -170,7 +170,7 @@ describeInBrowser('the view of the lines', () => {
     await lan.getByRole('button', { name: 'Start lan', exact: true }).click();
     await lan.getByText('open', { exact: true }).waitFor();
     await lan.getByRole('button', { name: 'Restart lan' }).click();
-    await page.getByText('Line lan was closed and opened again.').waitFor();
+    await page.getByText('Line lan was reopened.').waitFor();
   });
 
   test('changes settings, and shows beside a field why the simulator refuses it', async () => {

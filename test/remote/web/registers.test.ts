@@ -372,7 +372,7 @@ describeInBrowser('the view of the registers', () => {
     const served = await serve(SETUP);
     const page = await open(served, '/registers/meter/holding?from=12');
     const details = page.getByRole('complementary');
-    const plot = details.getByRole('slider', { name: 'The last 5 minutes of level' });
+    const plot = details.getByRole('slider', { name: 'level, last 5 minutes' });
     await expect.poll(async () => Number(await plot.getAttribute('aria-valuemax'))).toBeGreaterThan(1);
     await details.getByText('for the first share duty (0 to 1, default 0.5)').waitFor();
     await plot.focus();

@@ -147,14 +147,14 @@ describeInBrowser('a report in a file', () => {
     const talk = page.locator('details.talk');
     await talk.getByText('unit 17').waitFor();
     await talk.locator('summary').click();
-    await talk.getByText('The last 7, lined up').waitFor();
+    await talk.getByText('The last 7 exchanges, aligned').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
 
     // The slider: at its beginning there was one request only.
     await page.getByRole('button', { name: /^Past/ }).click();
     const moment = page.getByRole('slider', { name: 'Moment' });
     await moment.press('Home');
-    await talk.getByText('The last 1, lined up').waitFor();
+    await talk.getByText('The last 1 exchange, aligned').waitFor();
     await page.getByRole('link', { name: 'Traffic', exact: true }).click();
     await page.getByRole('region', { name: 'Event 1' }).waitFor();
     await page.getByRole('link', { name: 'Lines', exact: true }).click();

@@ -228,3 +228,69 @@ describe('retries that the line does not show are not counted', () => {
     expect(said(tested)).not.toMatch(/not retry|once/);
   });
 });
+
+it.each([
+  ['needs the header of a reply in one piece', 'header', 'split-reply', /retried|without a reply/],
+  ['keeps half a reply, which spoils the next', 'half', 'truncated-reply', /Loses the next reply, too/],
+  ['ends at more values than it asked for', 'more values', 'more-registers', /after a reply with too many/],
+  ['ends at a value that is not a number', 'NaN', 'no-value', /after registers that stand for no value/],
+] as const)('a client on TCP that %s fails the check of that', async (_, lax, check, says) => {
+  const checks = [check, 'wrong-unit', 'wrong-function'];
+  const tested = await testStranger(inTurn({}, new Set([lax])), 'tcp', { checks });
+  expect(tested.failed).toEqual([check]);
+  const [failed] = tested.report.findings.filter(({ verdict }) => verdict === 'fail');
+  expect(`${said(tested)} ${failed?.summary}`).toMatch(says);
+});
+
+it('a client that sends in a burst what became due in an outage fails there', async () => {
+  const queues: Stranger = async (hands) => {
+    const due: (readonly number[])[] = [];
+    const fill = async () => {
+      for (let i = 0; !hands.isOver; i++) {
+        due.push(QUESTIONS[i % 3] as number[]);
+        await hands.sleep(250);
+      }
+    };
+    void fill();
+    while (!hands.isOver) {
+      const [next] = due;
+      if (next && (await hands.ask(1, next, 1000)).kind !== 'none') due.shift();
+      await hands.sleep(2);
+    }
+  };
+  const tested = await testStranger(queues, 'tcp', { checks: ['outage-5s', 'outage-60s'] });
+  expect(tested.failed).toEqual(['outage-5s', 'outage-60s']);
+  expect(said(tested)).toContain('Sends the missed requests in a burst after an outage of 5 s');
+  expect(tested.untrue.filter((text) => text.includes('not so: then'))).toEqual([]);
+});
+
+it('a page that shows its last value to the end of an outage is said to do so', async () => {
+  const tested = await testStranger(inTurn(), 'tcp', { checks: ['outage-5s'] }, true);
+  expect(tested.failed).toEqual([]);
+  expect(said(tested)).toMatch(/Still shows "\d+" at the end of an outage of 5 s\./);
+});
+
+it('a display of three decimals that swaps words, and so shows 0.000, fails for that', async () => {
+  const swaps: Stranger = async (hands) => {
+    while (!hands.isOver) {
+      const got = await hands.ask(1, [3, 0, 30, 0, 2], 300);
+      const [a = 0, b = 0, c = 0, d = 0] = got.kind === 'data' ? got.pdu.slice(2) : [];
+      if (got.kind === 'data')
+        hands.shown = new DataView(Uint8Array.of(c, d, a, b).buffer).getFloat32(0).toFixed(3);
+      await hands.sleep(250);
+    }
+  };
+  const tested = await testStranger(swaps, 'tcp', { checks: ['shown-value', 'wrong-unit'] }, true);
+  expect(tested.failed).toEqual(['shown-value']);
+  expect(said(tested)).toMatch(/Shows 19\d\.\d+ for 19\d\.\d+: its words are swapped/);
+});
+
+it('a client that takes any protocol identifier is found where its values are seen', async () => {
+  const tested = await testStranger(
+    inTurn({}, new Set(['protocol'])),
+    'tcp',
+    { checks: ['wrong-protocol', 'wrong-transaction'] },
+    true,
+  );
+  expect(tested.failed).toEqual(['wrong-protocol']);
+});

@@ -79,14 +79,17 @@ const SERIAL: readonly Row[] = [
   ['wrong-unit', ['ignores the unit']],
   ['wrong-function', ['ignores the function']],
   ['fewer-registers', ['ignores the byte count']],
+  ['more-registers', ['ignores the byte count']],
   ['wrong-byte-count', ['takes one read for a reply', 'ignores the byte count']],
 ];
 const TCP: readonly Row[] = [
   ['wrong-unit', ['ignores the unit']],
   ['wrong-function', ['ignores the function']],
   ['fewer-registers', ['ignores the byte count']],
+  ['more-registers', ['ignores the byte count']],
   ['wrong-byte-count', ['ignores the byte count']],
   ['wrong-transaction', ['ignores the transaction identifier']],
+  ['wrong-protocol', ['ignores the protocol identifier']],
 ];
 const ROWS = [
   ...SERIAL.map(([check, mistakes]) => ({ on: 'serial' as const, check, mistakes })),

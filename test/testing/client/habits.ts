@@ -10,6 +10,7 @@ export type Mistake =
   | 'takes late replies'
   | 'no CRC check'
   | 'ignores the transaction identifier'
+  | 'ignores the protocol identifier'
   | 'ignores the unit'
   | 'ignores the function'
   | 'ignores the byte count'
@@ -30,6 +31,8 @@ export type Mistake =
   | 'never reconnects'
   /** Ends at a reply that it can't read, and never comes back. */
   | 'crashes at a bad reply'
+  /** Ends at registers that stand for no value, and never comes back. */
+  | 'crashes at no value'
   /** Ends at a reply that it can't read; its supervisor starts it again: a new connection, everything from the beginning. */
   | 'restarts at a bad reply'
   /** The same at an exception. */

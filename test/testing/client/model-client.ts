@@ -183,6 +183,7 @@ export class ModelClient {
     const kept = this.#deed === 'freezes' ? this.history.at(-1)?.word : undefined;
     const low = this.#deed === 'invents' ? read ^ 0x55 : read;
     const word = kept ?? (high << 8) | low;
+    if (word === 0xffff && this.#makes('crashes at no value')) return this.kill();
     this.history.push({ at: this.#clock.now(), word });
     await this.#writeBack(word >> 8, word & 0xff);
   }
@@ -374,9 +375,10 @@ export class ModelClient {
       const frame = this.#received.slice(0, size);
       this.#received = this.#received.slice(size);
       const itsId = ((frame[0] as number) << 8) | (frame[1] as number);
+      const isModbus = this.#makes('ignores the protocol identifier') || (frame[2] === 0 && frame[3] === 0);
       const isRight = this.#makes('ignores the transaction identifier') || itsId === id;
       const pdu = frame.slice(7);
-      if (isRight && this.#fits(frame[6], unitId, pdu, asked)) return pdu;
+      if (isModbus && isRight && this.#fits(frame[6], unitId, pdu, asked)) return pdu;
       this.#isBad = true;
       this.#feel(itsId < id ? 'late' : 'bad', { bytes: size });
     }

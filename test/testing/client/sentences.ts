@@ -19,7 +19,7 @@ interface Shown extends Heard {
 }
 
 /** What a part of a sentence says, and whether that is so. Numbers of the part are its groups. */
-type Claim = readonly [says: RegExp, isSo: (shown: Shown, ...numbers: number[]) => boolean];
+type Claim = readonly [says: RegExp, isSo: (shown: Shown, ...numbers: number[]) => boolean | undefined];
 
 /** Times in sentences are rounded. */
 const ROUNDED_MS = 1.1;
@@ -94,7 +94,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /retried ([\d.]+)(?: to ([\d.]+))? ms after an exception, (\d+) times/,
+    /sent it again ([\d.]+)(?: to ([\d.]+))? ms after an exception, (\d+) times/,
     (shown, low = 0, high = low, times) => {
       const {
         own: [first],
@@ -336,7 +336,20 @@ const CLAIMS: readonly Claim[] = [
     /the observer shows "[^"]*"(?: for [-\d.e+]+ of \w+ \d+: |, which is right for \w+ \d+|, which matches no value)/,
     ({ own }) => own.length > 0,
   ],
-  [/the observer then showed "[^"]*"/, ({ own }) => own.length > 0],
+  [/the observer (?:then|still) showed "[^"]*"/, ({ own }) => own.length > 0],
+  [
+    /polled as before after (\d+) such replies/,
+    ({ own }, times) =>
+      own.length === times &&
+      own.every(({ reply }) => reply && pduOf(reply)?.every((byte, i) => i < 2 || byte === 0xff)),
+  ],
+  [
+    /then it sent (\d+) requests in ([\d.]+) m?s/,
+    ({ within }, times = 0, ms = 0) => {
+      const burst = within.slice(-times);
+      return burst.length === times && (burst.at(-1)?.at ?? 0) - (burst[0]?.at ?? 0) <= ms + ROUNDED_MS;
+    },
+  ],
 ];
 
 /** Numbers that name something, and the exceptions of the titles. */

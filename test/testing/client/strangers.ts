@@ -32,7 +32,17 @@ export type Lax =
   /** It takes bytes for the rest of a reply as long as its connection is open. */
   | 'rest'
   /** A reply with another transaction ends its request. */
-  | 'give up';
+  | 'give up'
+  /** The header of a reply has to come in one piece. */
+  | 'header'
+  /** What came of a reply stays for the next request, once. */
+  | 'half'
+  /** The protocol identifier may be any. */
+  | 'protocol'
+  /** A float32 that is not a number ends the program. */
+  | 'NaN'
+  /** More values than were asked for end the program. */
+  | 'more values';
 
 /** The hands of a client that was written by somebody else: it sends requests, and takes only what answers them. */
 export class Hands {
@@ -89,7 +99,9 @@ export class Hands {
       if (!(await this.#wire.open())) return { kind: 'closed' };
     }
     await this.sleep(this.#quietFrom - this.now);
-    if (!this.lax.has('stray bytes') && !this.lax.has('rest')) this.#received = new Uint8Array();
+    this.#hasKept = this.lax.has('half') && !this.#hasKept && this.#received.length > 0;
+    const keeps = this.#hasKept || this.lax.has('stray bytes') || this.lax.has('rest');
+    if (!keeps) this.#received = new Uint8Array();
     const transactionId = ++this.#transaction & 0xffff;
     const isRtu = this.#wire.framing === 'rtu';
     this.#wire.send(isRtu ? encodeRtu(unitId, asked) : SOCKET.encode({ unitId, transactionId, pdu: asked }));
@@ -103,6 +115,8 @@ export class Hands {
           return { kind: 'exception', code: second };
         }
         const isAsked = code === asked[0] || (this.lax.has('function') && code < 0x80);
+        if (isAsked && this.lax.has('NaN') && reply.pdu[2] === 0xff && reply.pdu[3] === 0xff) this.end();
+        if (isAsked && this.lax.has('more values') && (reply.pdu[1] ?? 0) > 2 * (asked[4] ?? 0)) this.end();
         if (isAsked && (isWhole(asked, reply.pdu) || this.lax.has('byte count')))
           return { kind: 'data', pdu: reply.pdu };
       }
@@ -132,6 +146,7 @@ export class Hands {
   }
 
   #isDamaged = false;
+  #hasKept = false;
 
   #replyTo(transactionId: number, asked: number) {
     const mask = this.lax.has('transaction')
@@ -146,13 +161,14 @@ export class Hands {
         if (this.lax.has('pieces')) this.#received = new Uint8Array();
         return undefined;
       }
+      if (this.lax.has('protocol')) this.#received.fill(0, 2, 4);
       const reply = SOCKET.decode(this.#received.slice(0, size));
       this.#isDamaged = !reply;
       this.#received = this.#received.slice(size);
       if (reply && (reply.transactionId & mask) === (transactionId & mask)) return reply;
       if (reply && this.lax.has('give up')) return { ...reply, pdu: Uint8Array.of(0x80 | asked, 0) };
     }
-    if (this.lax.has('pieces')) this.#received = new Uint8Array();
+    if (this.lax.has('pieces') || this.lax.has('header')) this.#received = new Uint8Array();
     return undefined;
   }
 

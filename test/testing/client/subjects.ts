@@ -94,7 +94,13 @@ interface Mutant {
   readonly open?: readonly string[];
 }
 
-const BAD_REPLIES = ['wrong-unit', 'wrong-function', 'wrong-byte-count', 'fewer-registers'] as const;
+const BAD_REPLIES = [
+  'wrong-unit',
+  'wrong-function',
+  'wrong-byte-count',
+  'fewer-registers',
+  'more-registers',
+] as const;
 
 const TAKES_ANYTHING: readonly Mistake[] = [
   'ignores the byte count',
@@ -132,7 +138,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   'ignores the byte count': {
     mistakes: ['ignores the byte count'],
     checks: ['damaged'],
-    wrong: ['fewer-registers'],
+    wrong: ['fewer-registers', 'more-registers'],
     open: ['wrong-byte-count', 'duplicate-reply', 'late-reply'],
   },
   'ignores the transaction identifier': {
@@ -141,6 +147,17 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     checks: ['damaged'],
     wrong: ['wrong-transaction'],
     open: ['late-reply', 'duplicate-reply'],
+  },
+  'ignores the protocol identifier': {
+    mistakes: ['ignores the protocol identifier'],
+    on: ['tcp'],
+    checks: ['wrong-protocol', 'wrong-transaction'],
+    wrong: ['wrong-protocol'],
+  },
+  'crashes at no value': {
+    mistakes: ['crashes at no value'],
+    checks: ['no-value'],
+    wrong: ['no-value'],
   },
   'takes half a reply': {
     mistakes: ['takes one read for a reply', 'no CRC check', 'ignores the byte count'],

@@ -1,10 +1,13 @@
 import { sentBytes } from '../../../modbus/protocol/reply-plan.js';
+import { timesText } from '../../report/words.js';
 import { longestPauseIn, readingOf, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { behaviourAfter, continuationOf } from '../trial/observation.js';
 import {
   type Contrast,
   type ContrastRow,
   contrastCheck,
+  LATE_MS,
   spoilt,
   TAKES_IT,
   TAKES_NONE,
@@ -12,6 +15,7 @@ import {
   twice,
   whyNotTwice,
 } from '../trial/trial.js';
+import { DECIDES, type Judged, sure } from '../trial/verdict.js';
 
 /** A way to damage a reply so that a client must reject it. */
 interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
@@ -27,6 +31,10 @@ interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'va
 }
 
 const READS_NOTHING = 'the client reads no registers or bits, so the replies to it have no byte count';
+/** The most data bytes of a reply: those of 125 registers or 2000 bits. */
+const MOST_BYTES = 250;
+/** The LRC of an ASCII frame and its end, in characters. */
+const ASCII_END = 4;
 /** If a reply has fewer data bytes, its byte count is made too high instead of too low. */
 const FEWEST_BYTES = 4;
 const LAST_UNIT = 247;
@@ -167,6 +175,29 @@ const DAMAGE: readonly Damage[] = [
     },
   },
   {
+    id: 'more-registers',
+    title: 'Discards a reply with more values than requested',
+    what: 'a reply with too many values',
+    does: 'Sends valid replies with one register (or eight bits) more than requested.',
+    matters:
+      'A late reply to a longer request looks like this; a client that copies what comes writes past the end of its buffer.',
+    fix: 'Compare the number of values in every reply with the requested quantity.',
+    source: 'Application Protocol V1.1b3, 6.1 to 6.4; epics-modules/modbus issue 1',
+    faults: (exam) => {
+      const reading = readingOf(exam.target);
+      if (!reading) return READS_NOTHING;
+      const bytes = reading.bytes + (reading.isBits ? 1 : 2);
+      if (bytes > MOST_BYTES) return 'the client requests as many values as a reply can have';
+      const added = bytes - reading.bytes;
+      // The hexadecimal digits of an ASCII frame end before its LRC.
+      const more =
+        exam.client.line.framing === 'ascii'
+          ? { insert: { at: replyLength(exam) - ASCII_END, bytes: '3030'.repeat(added) } }
+          : { extend: '00'.repeat(added) };
+      return [more, { byteCount: bytes }];
+    },
+  },
+  {
     id: 'wrong-transaction',
     title: 'Discards a reply with a wrong transaction identifier',
     what: 'a reply with a wrong transaction identifier',
@@ -177,6 +208,18 @@ const DAMAGE: readonly Damage[] = [
     abilities: ['transaction'],
     faults: () => [{ transaction: `+${AWAY}` }],
   },
+  {
+    id: 'wrong-protocol',
+    title: 'Discards a reply with a wrong protocol identifier',
+    what: 'a reply with a wrong protocol identifier',
+    does: 'Sends replies with the protocol identifier 1 instead of 0.',
+    matters: 'Such a frame is not Modbus, so its bytes are no values.',
+    fix: 'Discard frames whose protocol identifier is not 0.',
+    source: 'Modbus Messaging on TCP/IP V1.0b, 3.1.3 and 4.4.1.3',
+    abilities: ['transaction'],
+    needsObserver: true,
+    faults: () => [{ mbap: { protocol: 1 } }],
+  },
 ];
 
 /** Writes the rule of a check: when a client passes, insofar as this depends on the damage. */
@@ -185,13 +228,14 @@ function ruleOf({ isIntact, isHarmless }: Damage): string {
   const value = isIntact ? 'a value that no reply carried' : 'the corrupted value';
   const unclear = isHarmless ? '' : ', or, without an observer, when it continues as after a good reply';
   return `Passes when the client retries or continues as without a reply${usual}, in three trials that agree, or when the observer \
-shows no corrupted value. Fails when the observer shows ${value} or stops following, when the client stops, or when it does not \
-poll as before. Inconclusive when the trials do not agree or show neither${unclear}.`;
+shows no corrupted value. Fails when the observer shows ${value} or stops following, when the client stops, when it does not \
+poll as before, or when, three times out of three, it does not accept the good reply after the corrupted one either. Inconclusive when the \
+trials do not agree or show neither${unclear}.`;
 }
 
 function damageCheck(damage: Damage): Check {
   const { isIntact, isHarmless, faults: faultsFor, ...described } = damage;
-  return contrastCheck('damaged', {
+  const check = contrastCheck('damaged', {
     ...described,
     rule: ruleOf(damage),
     blame: `accepts ${damage.what}: dangerous`,
@@ -202,6 +246,45 @@ function damageCheck(damage: Damage): Check {
       return typeof faults === 'string' ? faults : spoilt(faults);
     },
   });
+  return {
+    ...check,
+    async run(exam) {
+      const judged = await check.run(exam);
+      const { afterwards } = judged;
+      const wrong = judged.verdict === 'pass' && costsAnother(exam, damage.what);
+      if (!wrong || !afterwards) return wrong || judged;
+      // One that takes no reply any more has the worse mistake.
+      const later = async () => {
+        const then = await afterwards.later();
+        return then.verdict === 'pass' ? wrong : then;
+      };
+      return { ...wrong, afterwards: { ...afterwards, later } };
+    },
+  };
+}
+
+/** How often it has to be known what a client does after a good reply. */
+const FEWEST_USUAL = 8;
+
+/** The verdict on a client that keeps the corrupted bytes, and so loses the good reply after them as well; undefined for any other. */
+function costsAnother(exam: Exam, what: string): Judged | undefined {
+  const met = exam.log.spoilt.filter(({ seq, rule }) => seq > exam.since && rule?.faults !== LOST);
+  const followed = met.flatMap(({ next }) => (next && wentWell(next) ? (continuationOf(next) ?? []) : []));
+  const waitMs = behaviourAfter(exam, [LOST]).shortest;
+  const isLost = followed.every(({ of, afterMs }) => {
+    const usual = exam.log.newest().flatMap((each) => {
+      const isPlain = !each.before?.rule || each.before.rule.faults === LOST;
+      return isPlain && each.poll === of.poll && wentWell(each) ? (continuationOf(each)?.afterMs ?? []) : [];
+    });
+    return (
+      usual.length >= FEWEST_USUAL && afterMs > Math.max(...usual) + LATE_MS && afterMs >= waitMs - LATE_MS
+    );
+  });
+  const isLate = exam.client.lateness.between(met[0]?.at ?? 0) >= LATE_MS;
+  if (followed.length < DECIDES || !isLost || isLate) return undefined;
+  const text = `after ${what}, it did not accept the good reply to its next request either, ${timesText(followed.length)}`;
+  const evidence = followed.flatMap(({ of, next }) => [of.before ?? [], of, next].flat());
+  return sure('wrong', text, evidence, `loses the next reply, too, after ${what}`);
 }
 
 /** The length of an RTU reply with one register, in bytes, used if no reply was kept. */
@@ -218,6 +301,8 @@ function halfOf(exam: Exam): readonly object[] {
   return [{ truncate: replyLength(exam) >> 1 }];
 }
 
+/** Where the header of a reply on Modbus TCP is cut, which has seven bytes. */
+const PART_OF_HEADER = 4;
 /** The pause between two pieces of a reply, in ms, on TCP and on an ASCII line, where up to a second is allowed. */
 const GAP_MS = 20;
 
@@ -245,7 +330,7 @@ const split = contrastCheck('damaged', {
   id: 'split-reply',
   title: 'Accepts a reply in two pieces',
   what: 'a reply in two pieces',
-  does: `Sends replies in two halves, with a pause of one character between them on RTU (less than t1.5), and of ${GAP_MS} ms otherwise.`,
+  does: `Sends replies in two halves, with a pause of one character between them on RTU (less than t1.5), and of ${GAP_MS} ms otherwise; the header of Modbus TCP also comes in two pieces.`,
   matters:
     'Adapters and networks split replies anywhere. A client that treats each read as a whole reply fails occasionally.',
   fix: 'Keep reading until the whole reply has arrived or the time-out has expired.',
@@ -260,8 +345,10 @@ const split = contrastCheck('damaged', {
   contrast: (exam) => {
     const { line } = exam.client;
     const isRtu = line.framing === 'rtu';
+    const cut = (at: 'middle' | number) => ({ split: { at, gap: isRtu ? line.characterTime : GAP_MS } });
+    const header = line.framing === 'socket' ? [cut(PART_OF_HEADER)] : [];
     return {
-      shown: [[{ split: { at: 'middle', gap: isRtu ? line.characterTime : GAP_MS } }]],
+      shown: [[...header, cut('middle')]],
       ifTaken: ['good'],
       ifLeft: [LOST],
       // If a client continues as usual even after half a reply, continuing as usual does not show that it

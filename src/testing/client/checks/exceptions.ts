@@ -1,6 +1,6 @@
 import { lateText } from '../../lateness.js';
 import { durationText, timesText } from '../../report/words.js';
-import { askedAfterReply, type Exchange } from '../heard/exchange.js';
+import { askedAfterReply, type Exchange, readingOf } from '../heard/exchange.js';
 import { spanText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { notAsBefore } from '../trial/gone.js';
@@ -93,8 +93,45 @@ const UNCLEAR =
   "inconclusive when endless retries can't be distinguished from a few retries per poll, or when the client seems to have been restarted";
 const FAILS = `fails when it sends requests ${ENDLESS}, or stops polling afterwards, or when the observer shows a value that no reply carried`;
 
-export const exceptions: readonly Check[] = EXCEPTIONS.map(
-  ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }) => ({
+/** NaN as a float32 or float64, in every byte order, and no value in SunSpec. */
+const NO_VALUE = 0xffff;
+/** How many replies stand for no value. */
+const WITHOUT_VALUE = 2;
+
+const noValue: Check = {
+  id: 'no-value',
+  group: 'exceptions',
+  title: 'Survives registers that stand for no value',
+  what: 'registers that stand for no value',
+  does: 'Sends two good replies with FFFF in every register: NaN as a float32 or float64, and "not implemented" in SunSpec.',
+  matters:
+    'Devices send this for a broken sensor or a value that they do not have. A client that stops then has to be restarted by hand.',
+  fix: 'Accept the reply, and show that there is no value.',
+  rule: 'Passes when the client then polls as before; fails when it stops or does not poll as before.',
+  source:
+    'IEEE 754, 6.2; SunSpec Device Information Model, unimplemented values; openhab-addons issue 5476, thingsboard issue 1901',
+  beside: 'one poll',
+  async run(exam) {
+    const reading = readingOf(exam.target);
+    if (!reading || reading.isBits) return sure('unclear', 'the client reads no registers');
+    const faults = [{ values: Array.from({ length: reading.quantity }, () => NO_VALUE) }];
+    const { spoilt } = await exam.disturb(
+      { faults, count: WITHOUT_VALUE },
+      (met) => met.spoilt[WITHOUT_VALUE - 1]?.reply,
+      patienceOf(exam),
+    );
+    const right = sure('right', `polled as before after ${spoilt.length} such replies`, spoilt);
+    const gone = () => {
+      const then = notAsBefore(exam);
+      return sure('wrong', then.text, spoilt, `${then.blame} after ${noValue.what}`);
+    };
+    if (!exam.isBeside) return recovers(exam, right, gone);
+    return (await exam.recover()) ? right : gone();
+  },
+};
+
+const ofCodes = EXCEPTIONS.map(
+  ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }): Check => ({
     id: `exception-${code}`,
     group: 'exceptions',
     title: `Keeps polling after exception ${code}, without a tight loop of requests`,
@@ -110,6 +147,8 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
     run: (exam) => run(exam, code, isTemporary),
   }),
 );
+
+export const exceptions: readonly Check[] = [...ofCodes, noValue];
 
 async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judged> {
   const faults = [{ exception: code }];
@@ -222,5 +261,5 @@ function againText(exam: Exam, asked: readonly Exchange[]): string {
     return isEarly ? (askedAfterReply(before, next) ?? []) : [];
   });
   if (times.length === 0) return '';
-  return `; retried ${spanText(times)} ms after an exception, ${timesText(times.length)}`;
+  return `; sent it again ${spanText(times)} ms after an exception, ${timesText(times.length)}`;
 }

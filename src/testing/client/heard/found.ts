@@ -40,6 +40,8 @@ export interface ClientFacts extends Measurements {
   readonly neverGivesUp?: boolean;
   /** What the observer shows instead of a value when no reply comes. */
   readonly shownForNothing?: string;
+  /** The value of an earlier reply that its observer still showed at the end of an outage of so many ms. */
+  readonly keptInOutage?: { readonly text: string; readonly ms: number };
 }
 
 /** The measurements among the facts. */

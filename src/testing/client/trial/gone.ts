@@ -176,5 +176,5 @@ export function soFar<Of extends Asking>(
     );
   }
   if (exam.suspicion === undefined) return undefined;
-  return sure('unclear', `${why}; before that, one trial showed that it ${exam.suspicion}`);
+  return sure('unclear', `${why}; before that, one trial showed: ${exam.suspicion}`);
 }

@@ -38,7 +38,7 @@ export interface BrokenChain {
 const NEXT_MS = 30_000;
 const NEXT_TIMES = 3;
 /** If the machine is late by this, in ms, that may be why a trial shows nothing. */
-const LATE_MS = 25;
+export const LATE_MS = 25;
 /** The assumed maximum wait for a reply until it is known, in ms. */
 const LONG_WAIT_MS = 15_000;
 
@@ -270,7 +270,9 @@ export async function lineTrial(
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // Unless the client continued as it does without a reply, it may have kept the bytes.
   const { neverGivesUp, waitMs = 0 } = exam.client.facts;
-  if (kind !== 'missing' && !neverGivesUp && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
+  const isWhole = kind === 'usual' && meaning === TAKES_IT;
+  const mayKeep = kind !== 'missing' && !isWhole && !neverGivesUp;
+  if (mayKeep && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
     kind !== 'usual' || shows === 'right'
       ? ''

@@ -84,8 +84,13 @@ export interface LearntText {
 const MARKS = 4;
 /** The number of bits needed to count to `MARKS`. */
 const FEWEST_BITS = 3;
-/** Steps between the marks, tried in this order: small steps may be lost if the client rounds. */
-const STEPS = [1, 16, 256] as const;
+/**
+ * Steps between the marks, tried in this order: small steps may be lost if the client rounds. The last marks are not close to
+ * the true value, but as a float32 in any word and byte order they are numbers that a display of a few decimals shows.
+ */
+const STEPS = [1, 16, 256, 'any order'] as const;
+/** The words of the last marks are close to this: as the first byte of a float32, each byte makes a number above 2. */
+const VISIBLE = 0x4340;
 /** How long an observer may take to show what the client has read: this many ms, plus this many poll periods. */
 const OBSERVER_PATIENCE_MS = 5_000;
 const PATIENCE_PERIODS = 3;
@@ -141,6 +146,12 @@ export class ValueOracle {
   /** What the observer shows for each reply with a mark; empty until `ready` has found it usable. */
   get learnt(): readonly LearntText[] {
     return this.#texts.map((shown, i) => ({ shown, words: this.#marks[i] ?? [] }));
+  }
+
+  /** The value of a good reply that the observer shows now; undefined when it shows none, or can't be used. */
+  async shownByNow(): Promise<string | undefined> {
+    const now = this.isUsable ? await this.#observer.read() : undefined;
+    return now?.ok && this.#texts.includes(now.text) ? now.text : undefined;
   }
 
   /** True if `ready` has found that the observer can be used. */
@@ -425,7 +436,7 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
  * type and order change.
  * @returns the words of each mark, for the fault `values`
  */
-function marksFor(poll: Poll, step: number): Result<readonly number[][]> {
+function marksFor(poll: Poll, step: (typeof STEPS)[number]): Result<readonly number[][]> {
   if (!isReading(poll)) return failure('the client reads no registers or bits');
   const reply = poll.asked.findLast(wentWell)?.reply;
   const pdu = reply && pduOf(reply);
@@ -434,7 +445,9 @@ function marksFor(poll: Poll, step: number): Result<readonly number[][]> {
   const numbers = Array.from({ length: MARKS }, (_, i) => i + 1);
   if (readingOf(poll)?.isBits !== true) {
     const words = wordsOf(data);
-    return success(numbers.map((number) => words.map((word) => (word + number * step) & 0xffff)));
+    const marked = (word: number, number: number, at: number) =>
+      step === 'any order' ? VISIBLE + ((number + 3 * at) % 8) : (word + number * step) & 0xffff;
+    return success(numbers.map((number) => words.map((word, at) => marked(word, number, at))));
   }
   if (wordAt(poll.pdu, 3) < FEWEST_BITS) return failure(`the client reads fewer than ${FEWEST_BITS} bits`);
   return success(numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number))));

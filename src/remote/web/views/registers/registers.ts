@@ -129,7 +129,7 @@ function Machine({ name }: { readonly name: string }) {
     <span class="flow"><span class="dim">Power</span> <${State} tone=${now ? TONES[now.power] : 'off'}>${now?.power ?? '–'}<//>
       <${Button} writes disabled=${isOff || now.power === 'on'} label="Switch the power on" onClick=${power('on', `${name} is switched on.`)}>On<//>
       <${Button} writes disabled=${isOff || now.power === 'off'} label="Switch the power off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
-      <${Button} writes disabled=${isOff || now.power === 'off'} label="Interrupt 1 s: switch the power off for a second" onClick=${power(
+      <${Button} writes disabled=${isOff || now.power === 'off'} label="Interrupt 1 s: cut the power for a second" onClick=${power(
         'cycle',
         `${name} is off for a second.`,
       )}>Interrupt 1 s<//></span>
