@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs';
 import { printable } from '../../common/rest-client/printable.js';
 import { formatWarnings, type Problem } from '../../common/schema/problem.js';
 import type { Finding } from '../../testing/report/report.js';
+import { resultText } from '../../testing/report/words.js';
 import { standardError, standardOutput } from './standard.js';
 
 export const OK = 0;
@@ -44,13 +45,13 @@ export function warn(file: string, warnings: readonly Problem[]): void {
 
 /** Prints a step or check in one line, followed by its findings unless it passed. */
 export function printFinding(
-  { title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>,
+  { title, verdict, ...finding }: Pick<Finding, 'title' | 'verdict' | 'summary' | 'missed'>,
   number: number,
 ): void {
-  const message = summary.replaceAll('\n', '\n    ');
-  const about = verdict === 'pass' && summary !== '' ? ` (${message})` : '';
+  const message = resultText(finding).replaceAll('\n', '\n    ');
+  const about = verdict === 'pass' && message !== '' ? ` (${message})` : '';
   say(`${verdict.padEnd(12)} ${number} ${title}${about}`);
-  if (verdict !== 'pass' && summary !== '') say(`    ${message}`);
+  if (verdict !== 'pass' && message !== '') say(`    ${message}`);
 }
 
 /**

@@ -93,12 +93,15 @@ function checkIndex(checks: readonly Check[], { id }: Finding): number {
  * @param durationMs duration of the check, in ms
  */
 export function findingOf(
-  { id, group, title, does, matters, rule, fix, source }: Check,
+  { id, group, title, expected, does, matters, rule, fix, source }: Check,
   { verdict, summary, conclusion, confidence, evidence = [] }: EndedCheck,
   durationMs: number,
 ): Finding {
+  const last = evidence.at(-1);
+  const frame = last && ('poll' in last ? last.request.seq : last.seq);
+  const missed = verdict === 'fail' ? compact({ expected, received: summary, frame }) : undefined;
   return {
-    ...compact({ id, title, verdict, summary, conclusion, confidence }),
+    ...compact({ id, title, verdict, summary, missed, conclusion, confidence }),
     // Replies to the frames may still come after the check.
     get frames() {
       return framesOf(evidence);

@@ -1,6 +1,6 @@
 import { RUN_KINDS } from '../run-kinds.js';
 import type { FindingView, ReportView, Verdict } from './report.js';
-import { escaped } from './words.js';
+import { escaped, resultText } from './words.js';
 
 /** How JUnit, which has no such result, reports an inconclusive step or check. */
 export type Inconclusive = 'skipped' | 'failure';
@@ -90,7 +90,9 @@ function testcase(
   const first = missed ? `expected ${missed.expected}; received ${missed.received}` : summary.split('\n')[0];
   const message = element && attributesText({ message: first ?? '', type: code ?? verdict });
   const result =
-    element === undefined ? '' : `      <${element}${message}>${escaped(summary)}</${element}>\n`;
+    element === undefined
+      ? ''
+      : `      <${element}${message}>${escaped(resultText({ summary, ...(missed && { missed }) }))}</${element}>\n`;
   return output === '' && result === '' ? `${head}/>\n` : `${head}>\n${result}${output}    </testcase>\n`;
 }
 

@@ -44,7 +44,7 @@ export interface Finding {
   readonly verdict: Verdict;
   /** The result in one or two sentences. */
   readonly summary: string;
-  /** What a scenario step missed; `summary` gives the details in words. */
+  /** What a failed step or check missed; `summary` gives the details in words. */
   readonly missed?: Missed;
   /** The events on the line that are the evidence, in order. */
   readonly frames: readonly TrafficEvent[];

@@ -65,21 +65,21 @@ const framesShape = z
   )
   .describe('The exchanges that show it, in order.');
 
+/** What a failed step or check expected, and what came instead. */
+const missed = z
+  .object({
+    expected: z.string(),
+    received: z.string(),
+    frame: z.number().optional().describe('Sequence number of the deciding frame; absent if there was none.'),
+  })
+  .optional()
+  .describe('What was expected, and what was received instead; failures only.');
+
 const stepShape = {
   name: z.string(),
   verdict,
   message: z.string().describe('What was found; if `missed` is present, the same, laid out in lines.'),
-  missed: z
-    .object({
-      expected: z.string(),
-      received: z.string(),
-      frame: z
-        .number()
-        .optional()
-        .describe('Sequence number of the deciding frame; absent if there was none.'),
-    })
-    .optional()
-    .describe('What the step expected, and what was received instead.'),
+  missed,
   durationMs: ms,
 };
 
@@ -123,6 +123,7 @@ const checkShape = {
     '`inconclusive`: the events on the line do not decide it. `not run`: the check was not reached. `error`: the bench failed.',
   ),
   summary: z.string().describe('What was found, in words.'),
+  missed,
   conclusion: z
     .string()
     .optional()

@@ -55,6 +55,20 @@ export function missedText(
     .join('\n');
 }
 
+/** The result of a finding, laid out in lines if it is one sentence about something that was missed. */
+export function resultText({
+  summary,
+  missed,
+}: {
+  readonly summary: string;
+  readonly missed?:
+    | { readonly expected: string; readonly received: string; readonly frame?: number | undefined }
+    | undefined;
+}): string {
+  if (missed?.received !== summary) return summary;
+  return missedText(missed, missed.frame === undefined ? [] : [framesText([missed.frame])]);
+}
+
 /** Formats a count: `3 times`, `once`. */
 export function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;

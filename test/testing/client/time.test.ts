@@ -152,6 +152,11 @@ describe('the group time finds', () => {
     expect(finding('retries')).toMatchObject({
       verdict: 'fail',
       summary: 'sent the request once and gave up (2 of 2 trials)',
+      missed: {
+        expected: 'at least one retry, then the next poll',
+        received: 'sent the request once and gave up (2 of 2 trials)',
+        frame: expect.any(Number),
+      },
     });
   });
 

@@ -60,6 +60,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
   return {
     ...described,
     group: 'connections',
+    expected: 'the client continues on another connection and polls as before',
     rule: `Passes when the client continues on a new or another open connection and polls as before; fails when it does not within ${WITHIN}.`,
     transports: ON_TCP,
     async run(exam) {
@@ -113,6 +114,7 @@ const listenerGone: Check = {
   matters:
     'A restarting device refuses connections for a few seconds. Values are missing until the client tries again.',
   fix: 'Keep trying to connect for as long as the client runs, with a pause before each try.',
+  expected: 'the client connects again and polls as before',
   rule: `Passes when the client connects and polls as before; fails when it does not within ${WITHIN}. The simulator can't see refused connections, so it measures only an upper bound for the pause between them.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
@@ -147,6 +149,7 @@ const halfOpen: Check = {
   matters:
     'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices only after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
+  expected: 'the client opens a new connection and polls as before',
   rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or within half a minute plus three poll periods and three time-outs if that is longer.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
   transports: ON_TCP,

@@ -18,7 +18,8 @@ import {
 import { DECIDES, type Judged, sure } from '../trial/verdict.js';
 
 /** A way to damage a reply so that a client must reject it. */
-interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
+interface Damage
+  extends Omit<ContrastRow, 'rule' | 'expected' | 'meaning' | 'contrast' | 'values' | 'blame'> {
   /** True if the reply itself is intact, with extra bytes around it, so that the client may accept its value. */
   readonly isIntact?: boolean;
   /** True if the intact reply comes first, so that a client that continues as usual has done nothing wrong. */
@@ -237,6 +238,9 @@ function damageCheck(damage: Damage): Check {
   const { isIntact, isHarmless, faults: faultsFor, ...described } = damage;
   const check = contrastCheck('damaged', {
     ...described,
+    expected: damage.isHarmless
+      ? 'the client continues as with or without a reply, or retries'
+      : 'the client continues as without a reply, or retries',
     rule: ruleOf(damage),
     blame: `accepts ${damage.what}: dangerous`,
     meaning: { missing: 'right', again: 'right', usual: isHarmless ? 'right' : 'unclear' },
@@ -314,6 +318,7 @@ const duplicate = contrastCheck('damaged', {
   matters:
     'A client that mistakes the copy for the next reply is off by one reply from then on: every value belongs to another request.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier.',
+  expected: 'the client waits for a reply to its next request',
   rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it continues as if that request had been answered, or stops; inconclusive when this client behaves the same in both cases.',
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
   blame: 'mistakes a duplicate for the next reply, or gives up a request because of it',
@@ -334,6 +339,7 @@ const split = contrastCheck('damaged', {
   matters:
     'Adapters and networks split replies anywhere. A client that treats each read as a whole reply fails occasionally.',
   fix: 'Keep reading until the whole reply has arrived or the time-out has expired.',
+  expected: 'the client continues as after a whole reply',
   rule: 'Passes when the client continues as after a whole reply, in three trials that agree; fails when it retries or continues as without a reply. Inconclusive, without an observer, when the client also continues as usual after half a reply, or behaves the same in both cases.',
   source:
     'Modbus over Serial Line V1.02, 2.5.1.1 (t1.5) and 2.5.2.1; Modbus Messaging on TCP/IP V1.0b, 4.2: TCP is a stream',

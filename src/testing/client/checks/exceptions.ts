@@ -107,6 +107,7 @@ const noValue: Check = {
   matters:
     'Devices send this for a broken sensor or a value that they do not have. A client that stops then has to be restarted by hand.',
   fix: 'Accept the reply, and show that there is no value.',
+  expected: 'the client polls as before',
   rule: 'Passes when the client then polls as before; fails when it stops or does not poll as before.',
   source:
     'IEEE 754, 6.2; SunSpec Device Information Model, unimplemented values; openhab-addons issue 5476, thingsboard issue 1901',
@@ -141,6 +142,7 @@ const ofCodes = EXCEPTIONS.map(
     fix: isTemporary
       ? 'Wait for at least a poll period before the next request, and keep the last value, marked as stale.'
       : 'Retry at the next poll, never in a tight loop, and show that there is no value.',
+    expected: `the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}`,
     rule: `Passes when the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}, or repeats every poll the same number of times; ${FAILS}; ${UNCLEAR}. How soon it retries is reported, not judged.`,
     source,
     beside: 'one poll',

@@ -28,6 +28,7 @@ export const lateReply: Check = {
   matters:
     'A client that accepts it is off by one reply from then on: every value belongs to another request, unnoticed. A client that gives up its request because of it loses a value.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and keep waiting for the right one.',
+  expected: 'the client keeps waiting for its own reply',
   rule: 'Passes when the client keeps waiting for its own reply or is not off by one reply afterwards, in three trials that agree, or reconnects after a time-out; fails when it continues as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when this client behaves the same in both cases.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',

@@ -28,6 +28,7 @@ export const oneAtATime: Check = {
   does: 'Delays replies until the next poll is due, but by less than the time-out, and watches for a request in that time.',
   matters: 'Two devices that send at once on a serial line destroy both frames.',
   fix: 'Send the next request only after the reply or the time-out, with one queue for the whole line.',
+  expected: 'no request while a reply is pending',
   rule: 'Passes when no request comes while a reply is pending, in three trials that agree; fails when one does. Inconclusive when the client may already have given up on the reply, or when its next request is due only after it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.1 and 2.4.1',
   transports: ['serial'],

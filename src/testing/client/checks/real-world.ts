@@ -61,6 +61,7 @@ export function realWorldChecks(): readonly Check[] {
     does: `Makes the devices misbehave as reported for ${entry.devices.join('; ') || 'others'}.`,
     matters: `Clients saw: ${entry.sees}`,
     fix: `A robust client: ${entry.robust}`,
+    expected: 'the client continues correctly or retries, and then polls as before',
     rule: RULE,
     source: entry.sources.map(({ url }) => url).join(' '),
     run: (exam) => run(exam, entry),

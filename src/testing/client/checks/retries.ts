@@ -240,6 +240,7 @@ const retries: Check = {
   matters:
     'Single frames get lost on a serial line. A client that does not retry loses a value each time; one that retries forever never polls the other devices.',
   fix: 'Repeat the request once or twice if no reply comes, then continue with the next poll.',
+  expected: 'at least one retry, then the next poll',
   rule: 'Passes with at least one retry; fails with none or endless ones, in two runs that agree; inconclusive if a retry looks like the next poll, or if the client continues before its time-out.',
   source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
   needs: ['time-out'],
@@ -309,6 +310,7 @@ const pauses: Check = {
   matters:
     'The intervals show how long a poll delays the others, and whether a starting device gets enough time.',
   fix: 'Pause before each retry, longer each time.',
+  expected: 'a measurable pause before each retry',
   rule: 'Passes when the pauses are measured, even if they are zero; inconclusive when the client does not retry, or when its time-out or retries are not known.',
   source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
   needs: ['time-out', 'retries'],

@@ -138,6 +138,7 @@ export const shownValue: Check = {
   does: 'Sends four good values and compares what the observer shows with them, read in each word and byte order, signed and unsigned.',
   matters: 'Swapped words turn 230.1 into 3.9e-40, or into a plausible number that no other check catches.',
   fix: 'Set the word order, byte order and type given in the manual of the device.',
+  expected: 'the true value, or that value times a power of ten',
   rule: 'Passes when the observer shows the true value, or that value times a power of ten; fails when it shows the value in another byte or word order, or with a wrong sign; inconclusive otherwise, and when the observer does not follow. Runs only with an observer.',
   source: 'Common practice: the specification has no values of more than 16 bits',
   needsObserver: true,

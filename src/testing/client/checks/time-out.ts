@@ -216,6 +216,7 @@ const timeOut: Check = {
   does: 'Omits some replies and delays others, and narrows the delay down by bisection between one that the client accepts and one that it does not.',
   matters: 'The time-out decides which devices can be used, and how long a dead one delays all others.',
   fix: 'Set a time-out of one to a few seconds, longer than the slowest device takes.',
+  expected: 'a time-out of at most 30 s, then the next poll',
   rule: 'Passes when the time-out is found to within 3 ms or 2 %; fails when it is over 30 s, when the client sends nothing for 30 s after a missing reply, or never polls again; inconclusive when its requests do not show when it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.4.1: 1 s to several s at 9600 baud',
   async run(exam) {
@@ -288,6 +289,7 @@ const timeOutMargins: Check = {
   does: 'Delays replies to 90 % and 110 % of the measured time-out (or by twice its error, if that is more), three times each. If the client continues before a reply at 110 % would be due, that reply is not sent.',
   matters: 'A time-out that varies at random causes errors that are hard to reproduce.',
   fix: 'Measure the time-out from the end of the request, with a timer that no other work delays.',
+  expected: 'replies at 90 % of the time-out accepted, and none at 110 %',
   rule: 'Passes when the client accepts replies at 90 % and none at 110 %, in three trials of each that agree; fails when three show otherwise; inconclusive if the time-out is not known or the requests do not show it.',
   source: 'Common practice',
   needs: ['time-out'],

@@ -62,6 +62,8 @@ function outage(seconds: number, needs?: readonly string[]): Check {
     matters:
       'After a power cut or a pulled plug, clients should recover without a manual restart. Devices that have just started lose requests that come in a burst.',
     fix: 'Keep polling for as long as the client runs, whatever has failed before, and drop polls that are overdue.',
+    expected:
+      'the client polls again within the longest of 10 s, the length of the outage and two of its rounds, without a burst of requests',
     rule: 'Passes when the client polls again within the longest of 10 s, the length of the outage and two of its rounds; fails when it takes longer or never polls again, or when it then sends more than eight requests, and more than five times as many as usual, within one poll period (1 s at most).',
     source: 'Common practice',
     lastsMs,
@@ -156,6 +158,7 @@ const deadUnit: Check = {
   does: 'Silences one unit and measures how often the client reads the others in that time.',
   matters: 'One dead device must not block all others.',
   fix: 'After the last retry, continue with the other units, and poll a dead one less often.',
+  expected: 'every poll of the other units at least twice',
   rule: 'Passes when every poll of the other units comes at least twice in that time; fails when one does not; how much slower they are is reported; inconclusive when the client reads from one unit only.',
   source: 'node-red-contrib-modbus issue 446: one dead unit stalls all',
   needs: ['time-out', 'retries'],
@@ -231,6 +234,7 @@ const TRICKLES: readonly ContrastRow[] = [
     does: 'Sends replies byte by byte with pauses of 80 % of t1.5.',
     matters: 'Small devices and radio links send this way, and the specification allows it.',
     fix: 'Treat bytes with pauses up to t1.5 as one frame, and stop the time-out at the first byte.',
+    expected: 'the client continues as after a good reply',
     rule: 'Passes when the client continues as after a good reply, in three trials that agree; fails when it retries, continues as without a reply, or stops; inconclusive when the trials do not agree or show neither.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: pauses up to 1.5 characters inside a frame',
     transports: ['serial'],
@@ -250,6 +254,7 @@ const TRICKLES: readonly ContrastRow[] = [
     matters:
       'USB adapters and gateways cause such pauses. The client may accept the reply or retry, but must stay in sync.',
     fix: 'After a pause that ends a frame, discard the received bytes, and wait for silence before the next request.',
+    expected: 'the client accepts the reply or retries, and then polls as before',
     rule: 'Passes when the client accepts the reply or retries, in three trials, and then polls as before; fails when it stops or does not poll as before; inconclusive when the trials show neither.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: a frame with such a pause must be discarded',
     transports: ['serial'],

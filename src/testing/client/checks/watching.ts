@@ -77,6 +77,7 @@ const WATCHED: readonly WatchRow[] = [
     does: 'Watches the requests and measures the time from one request of a poll to the next.',
     matters: 'The poll period determines how old a value may be.',
     fix: 'Poll from a timer that does not wait for replies, and give each value its own period.',
+    expected: 'a regular rhythm',
     rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median. With fewer than 24 intervals, these limits shrink in proportion. Fails when there are at least 24 intervals and 40 % of them are off by more than both 40 % and 100 ms. Inconclusive in between, and with fewer than four intervals.',
     source: 'Common practice; no specification sets a period.',
     isEnough: (exam) => intervalsOf(exam).length >= ENOUGH_POLLS && rhythm(exam).verdict !== 'inconclusive',
@@ -90,6 +91,7 @@ const WATCHED: readonly WatchRow[] = [
     does: 'Checks the quantity, byte count and function of every request, and whether its addresses exist.',
     matters: 'A device may give any reply to an illegal request, or none.',
     fix: 'Use only functions and addresses that the device has, and quantities within the specification.',
+    expected: 'only valid requests',
     rule: 'Passes when every request is valid; fails when one breaks a limit of the specification, or uses a function or address that its device does not have; inconclusive when frames with a wrong check value came and their sender is unknown.',
     source: 'Application Protocol V1.1b3, 6 and 7',
     isEnough: ({ clock, target, periodMs }) =>
@@ -105,6 +107,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'A device detects the start of a frame by this silence; without it, the device may miss the request.',
     fix: 'Wait for 3.5 character times after a reply before the next request.',
+    expected: 'at least t3.5 of silence before each request',
     rule: 'Passes when the shortest silence exceeds t3.5 by at least 1.5 times the spread of the shortest quarter of the silences (three times the spread if there are fewer than 60). Fails when three silences, and a quarter of all, are shorter than 80 % of t3.5. Inconclusive in between, with fewer than eight silences, and on ASCII lines.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1',
     transports: ['serial'],
@@ -120,6 +123,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'Broadcasts have no reply, so a client that continues immediately reaches devices that are still busy.',
     fix: 'Wait for at least 100 ms after a broadcast.',
+    expected: 'at least 100 ms after each broadcast',
     rule: 'Passes when at least 100 ms pass after each broadcast; fails when less than 20 ms pass after at least three of them and a quarter of all; inconclusive in between, and with fewer than three broadcasts.',
     source: 'Modbus over Serial Line V1.02, 2.4.1: turnaround delay, typically 100 ms to 200 ms at 9600 baud',
     transports: ['serial'],
@@ -135,6 +139,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'Many devices accept few connections and free old ones slowly; a new connection per poll exhausts them.',
     fix: 'Keep one connection open, and send all requests to a device over it.',
+    expected: 'at least five requests per connection',
     rule: 'Passes when a connection carries at least five requests on average, or there is only one connection; fails otherwise; inconclusive with fewer than six requests. Connections opened after a disturbance do not count.',
     source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1',
     transports: ['tcp', 'tls'],

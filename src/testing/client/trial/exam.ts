@@ -39,6 +39,8 @@ export interface Check extends CheckText, CheckPlace, CheckAbout {
   readonly group: Group;
   /** What the client gets, as part of a sentence: `a reply with a wrong CRC`. */
   readonly what: string;
+  /** What a client that passes does, as part of a sentence. */
+  readonly expected: string;
   /**
    * `watches`: the check disturbs nothing, and runs alongside all others. `one poll`: it disturbs only its
    * poll, and runs alongside others of this kind. Absent: it runs alone.

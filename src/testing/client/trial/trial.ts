@@ -368,6 +368,8 @@ function unrecovered(exam: Exam, what: string, trials: readonly Trial[]): Judged
 
 /** A row of a table: a disturbance, and the two behaviours that it distinguishes. */
 export interface ContrastRow extends CheckText, CheckPlace, Blame {
+  /** What a client that passes does, as part of a sentence. */
+  readonly expected: string;
   readonly rule: string;
   readonly meaning: ReactionMeaning;
   /**

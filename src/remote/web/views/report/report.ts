@@ -1,7 +1,13 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { RecordedReport, RowOfBench } from '../../../../testing/report/html.js';
-import { aboutText, capital, longDuration, reportTitle } from '../../../../testing/report/words.js';
+import {
+  aboutText,
+  capital,
+  longDuration,
+  reportTitle,
+  resultText,
+} from '../../../../testing/report/words.js';
 import { RUN_KINDS } from '../../../../testing/run-kinds.js';
 import { recorded } from '../../recorded.js';
 import { hrefOf, route } from '../../route.js';
@@ -141,7 +147,7 @@ function FindingPanel({ finding, number }: { readonly finding: RecordedFinding; 
         ${about ? html` <span class="mono dim">${code === undefined ? id : `${id}: ${code}`}</span>` : null}</h4>
       <${State} tone=${TONES[verdict]}>${label ?? verdict}<//>
     </header>
-    ${summary === '' ? null : html`<p class="message long">${summary}</p>`}
+    ${summary === '' ? null : html`<p class="message long">${resultText(finding)}</p>`}
     ${
       about === undefined
         ? null

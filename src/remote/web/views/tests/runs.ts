@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import { doingText } from '../../../../testing/doing.js';
-import { capital } from '../../../../testing/report/words.js';
+import { capital, resultText } from '../../../../testing/report/words.js';
 import type { RunKind } from '../../../../testing/run-kinds.js';
 import type {
   ClientSummary,
@@ -104,8 +104,8 @@ function contentOf(run: ListedRun): RunContent {
       const { name, verdict, line, checks, state } = run;
       // The measurements are complete only when the run has ended.
       const conclusions = state === 'running' ? [] : run.conclusions;
-      const steps = checks.map(({ title, group, verdict, summary }) => {
-        return { name: title, group, verdict, message: summary };
+      const steps = checks.map((check) => {
+        return { name: check.title, group: check.group, verdict: check.verdict, message: resultText(check) };
       });
       return { name, verdict, lines: [line], steps, conclusions };
     }
