@@ -7,7 +7,7 @@ When REST refuses a request, the answer is a problem document (RFC 9457, \`appli
 \`problems\` can have a more specific code of their own. A code is never renamed, so programs can rely on it; the sentences
 are for people and can change. [The REST page](rest.md) shows an example.
 
-This page is made from \`src/simulator/commands/refusal.ts\` by \`npx vitest run test/house/errors.test.ts -u\`.
+This page is generated from \`src/simulator/commands/refusal.ts\` by \`npx vitest run test/house/errors.test.ts -u\`.
 
 | code | status | meaning |
 | --- | --- | --- |

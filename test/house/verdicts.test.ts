@@ -96,7 +96,7 @@ the \`type\` of a failure is the code. Programs may rely on the codes; sentences
 
 Names in braces are facts.
 
-This page is made from \`src/testing/server/codes\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
+This page is generated from \`src/testing/server/codes\` by \`npx vitest run test/house/verdicts.test.ts -u\`.
 
 | code | what was seen |
 | --- | --- |
