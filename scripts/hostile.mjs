@@ -176,7 +176,7 @@ const failures = [
   ...(last - warm > MEMORY_LIMIT_MB
     ? [`memory grew by ${(last - warm).toFixed(1)} MB since the warm-up`]
     : []),
-  ...(exitCode === 0 ? [] : [`the program exited with code code code ${exitCode}\n${program.output.stderr}`]),
+  ...(exitCode === 0 ? [] : [`the program exited with code ${exitCode}\n${program.output.stderr}`]),
 ];
 const slowest = Math.max(...effects.map((effect) => slower(effect, calm)));
 if (values.json)

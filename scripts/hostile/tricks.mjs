@@ -150,7 +150,7 @@ async function stopAmidWrites(directory) {
   assert.equal(
     code,
     0,
-    `the program exited with code code ${code}: ${program.output.stderr.match(/FATAL.*/)?.[0]}`,
+    `the program exited with code ${code}: ${program.output.stderr.match(/FATAL.*/)?.[0]}`,
   );
   await writers;
   return withProgram(options, async (next) => {

@@ -84,7 +84,7 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
   if (/thread of REST/.test(program.output.stderr)) problems.push(program.output.stderr);
   if (exitCode !== 0 || parts.length < PARTS)
     problems.push(
-      `the program exited with code code code code ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`,
+      `the program exited with code ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`,
     );
   return { parts, problems };
 }

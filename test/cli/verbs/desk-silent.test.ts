@@ -72,7 +72,7 @@ it('a desk that computes without end is replaced while requests come in, and the
   await clients.ask();
   await compute(program, Number.POSITIVE_INFINITY);
   await clients.ask();
-  await until(() => /served again|FATAL/.test(program.output.stderr), 'REST is available again');
+  await until(() => /available again|FATAL/.test(program.output.stderr), 'REST is available again');
   clients.end();
   expect(program.output.stderr).toContain('the REST thread is stuck and is being replaced');
   expect(program.output.stderr).not.toContain('FATAL ERROR');

@@ -32,9 +32,9 @@ describe('the judge of an endurance run', () => {
     [
       'the heap of one side',
       ends({ heap: { lines: 20, desk: 33 } }),
-      'the heap of the desk thread thread grew from 30.0 to 33.0 MB',
+      'the heap of the desk thread grew from 30.0 to 33.0 MB',
     ],
-    ['descriptors', ends({ descriptors: 40 }), 'file file descriptors grew from 37 to 40'],
+    ['descriptors', ends({ descriptors: 40 }), 'file descriptors grew from 37 to 40'],
     ['the median of a line', lineEnds({ median: 13 }), 'tcp: the median grew from 1.0 to 13.0 ms'],
     ['the p99 of a line', lineEnds({ p99: 171 }), 'tcp: p99 grew from 40.0 to 171.0 ms'],
     ['a line that falls silent', lineEnds({ requests: 0 }), 'tcp: no request was answered'],

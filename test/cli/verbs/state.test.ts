@@ -221,7 +221,7 @@ describe('a state on a disk', () => {
       expect.stringMatching(/^bench\.json\.damaged-\d{8}T\d{9}Z$/),
       'modbus-sim-state.json',
     ]);
-    await expect.poll(() => program.output.stderr).toContain('state set aside: is not JSON');
+    await expect.poll(() => program.output.stderr).toContain('state set aside: not JSON');
   });
 });
 

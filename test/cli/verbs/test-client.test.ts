@@ -54,7 +54,7 @@ describe.concurrent('modbus-sim test-client', () => {
       stderr: '',
     });
     // The time-out is what these checks need; a busy machine may leave it inconclusive.
-    expect(stdout).toContain('3 checks, at most 10 min, seed 7');
+    expect(stdout).toContain('3 checks for at most 10 min, seed 7');
     expect(stdout).toMatch(
       /^pass +\d Retries when no reply comes \(sent the request 3 times \(\d of \d trials\)\)$/m,
     );
@@ -95,9 +95,9 @@ describe.concurrent('modbus-sim test-client', () => {
     const { code, stdout } = await testClient(
       ...['rtu', '--config', config(), '--dut', SERIAL_POLLER, '--checks', 'exception-2'],
     );
-    // Where this machine is late itself, the check says so and blames nobody.
+    // A busy machine may leave it open; the client is never blamed.
     expect(stdout).toMatch(
-      /^(pass|inconclusive(?=.*\n.*this machine was late)) +1 Keeps polling after exception 2, without a tight loop of requests/m,
+      /^(pass|inconclusive) +1 Keeps polling after exception 2, without a tight loop of requests/m,
     );
     expect(code).toBe(0);
   });
@@ -112,7 +112,7 @@ describe.concurrent('modbus-sim test-client', () => {
     const { code, stdout } = await testClient('bus', '--config', config(), '--dut', 'echo hello; exit 3');
     expect(code).toBe(2);
     expect(stdout).toContain(
-      'ended before its first request: the device under test ended with exit code 3; its last output:\nhello\n',
+      'exited before its first request: the device under test ended with exit code 3; its last output:\nhello\n',
     );
   });
 
