@@ -260,8 +260,8 @@ it('a client that sends in a burst what became due in an outage fails there', as
   };
   const tested = await testStranger(queues, 'tcp', { checks: ['outage-5s', 'outage-60s'] });
   expect(tested.failed).toEqual(['outage-5s', 'outage-60s']);
-  expect(said(tested)).toContain('Sends the missed requests in a burst after an outage of 5 s');
-  expect(tested.untrue.filter((text) => text.includes('not so: then'))).toEqual([]);
+  expect(said(tested)).toContain('Sends a burst of requests after an outage of 5 s');
+  expect(tested.untrue).toEqual([]);
 });
 
 it('a page that shows its last value to the end of an outage is said to do so', async () => {

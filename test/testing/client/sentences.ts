@@ -171,7 +171,7 @@ const CLAIMS: readonly Claim[] = [
     },
   ],
   [
-    /polled again ([\d.]+) (ms|s) after an outage of (\d+) (?:s|min), during which it sent its requests (\d+) times/,
+    /polled again ([\d.]+) (ms|s) after an outage of (\d+) (?:s|min), during which it sent (\d+) requests?/,
     ({ within }, _took, _unit, seconds = 0, times) => {
       const silent = within.filter(isSilent);
       const long = (silent.at(-1)?.at ?? 0) - (silent[0]?.at ?? 0);

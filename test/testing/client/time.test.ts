@@ -94,11 +94,9 @@ it('names the outage that was, where the silence of another check counts as one'
     checks: ['half-open', 'outage-5s', 'outage-60s'],
   });
   expect(finding('half-open').verdict).toBe('fail');
-  expect(finding('outage-5s').summary).toMatch(
-    / after an outage of 5 s, during which it sent its requests \d times$/,
-  );
+  expect(finding('outage-5s').summary).toMatch(/ after an outage of 5 s, during which it sent \d requests?$/);
   expect(finding('outage-60s').summary).toMatch(
-    / after an outage of 1 min, during which it sent its requests \d\d+ times$/,
+    / after an outage of 1 min, during which it sent \d\d+ requests$/,
   );
 });
 

@@ -1,4 +1,5 @@
-import { durationText, timesText } from '../../report/words.js';
+import { counted } from '../../../common/words.js';
+import { durationText } from '../../report/words.js';
 import { median } from '../../times.js';
 import { type Exchange, isReading, longestPauseIn, type Poll, pollsIn, wentWell } from '../heard/exchange.js';
 import type { Silence } from '../heard/found.js';
@@ -100,7 +101,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
         );
       }
       const took = durationText(first.at - endedAt);
-      const text = `polled again ${took} after ${what}, during which it sent its requests ${timesText(spoilt.length)}${shown}`;
+      const text = `polled again ${took} after ${what}, during which it sent ${counted(spoilt.length, 'request')}${shown}`;
       if (first.at - endedAt > most)
         return sure('wrong', text, evidence, `polls again only ${took} after an outage of ${seconds} s`);
       const right = sure('right', text, evidence);
@@ -110,8 +111,8 @@ function outage(seconds: number, needs?: readonly string[]): Check {
       return sure(
         'wrong',
         asked,
-        burst,
-        `sends the missed requests in a burst after an outage of ${seconds} s`,
+        [...evidence, ...burst.slice(0, BURST), ...burst.slice(BURST).slice(-1)],
+        `sends a burst of requests after an outage of ${seconds} s`,
       );
     },
   };
