@@ -48,7 +48,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 if (files.length > 0 && wanted.length !== 1) {
-  console.error('name exactly one room with the files: its tests must notice the changes');
+  console.error('to mutate only some files, name exactly one room: its tests must catch the mutations');
   process.exit(2);
 }
 

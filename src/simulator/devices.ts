@@ -234,7 +234,7 @@ export class Devices {
     this.changes++;
   }
 
-  /** Ends a device that has been taken out. */
+  /** Cleans up a device that has been removed. */
   end({ device }: DeviceApart): void {
     this.#real.detach(device);
     for (const image of device.images) image.forget();

@@ -52,7 +52,7 @@ export interface Cost {
 }
 
 /**
- * Computes the cost of something in the form of a native file, before any of it is created. Any text may be
+ * Computes the memory that a definition of a native file will need, before any of it is created. Any text may be
  * an expression, and any mapping an entry of registers. The time depends on the length of the input, not on
  * the quantities in it.
  */

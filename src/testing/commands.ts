@@ -43,7 +43,7 @@ type StartRun = (
   context: TestContext,
 ) => Promise<Outcome<KnownRun>>;
 
-/** Starts a run of each kind from its order, without the kind. A scenario or moves are read in slices. */
+/** Starts a run of each kind from its order, without the kind. Scenarios and moves are read in slices. */
 const STARTS: Readonly<Record<RunKind, StartRun>> = {
   scenario: async (runs, { scenario, ...others }) => {
     const [other] = Object.keys(others);

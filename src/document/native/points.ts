@@ -99,7 +99,7 @@ function readAvailability({ at, type, cells, written }: PlacedEntry) {
     if (usualSentinel(type) === undefined) away?.wrong(withoutSentinel(type));
   } else if (!away && at.key('name').value === undefined) {
     sentinel.warn(
-      'has no effect without unavailable or a name, which REST needs to make the value unavailable',
+      'has no effect: the value is never unavailable. Add `unavailable`, or a `name` so that REST can make it unavailable',
     );
   }
   return {

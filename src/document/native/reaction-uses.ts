@@ -77,7 +77,7 @@ function* reportingUses(
         if (use.as === 'watched') {
           const count = (watching.get(use.target) ?? 0) + 1;
           watching.set(use.target, count);
-          if (count === MAX_WATCHING + 1) at.wrong(`${use.target} renews more than ${MAX_WATCHING} values`);
+          if (count === MAX_WATCHING + 1) at.wrong(`more than ${MAX_WATCHING} watchdogs (fallsBack) depend on ${use.target}`);
         }
         // An unknown name was compared with a thousand others.
         if (each.at.findings.count > count) yield;

@@ -119,7 +119,7 @@ export const CODES = {
   'file.outside': { status: 400, means: 'The path is not in the directory that remote clients may use.' },
   'file.refused': { status: 409, means: 'The system refused the file.' },
   'run.unknown': { status: 404, means: 'No run has this number.' },
-  'run.invalid': { status: 400, means: 'The order for the run, or its scenario, is invalid.' },
+  'run.invalid': { status: 400, means: 'The request for the run, or its scenario, is invalid.' },
   'run.no_failure': { status: 404, means: 'The run found no schedule that makes the client fail.' },
   'server.under_test': { status: 409, means: 'The server is already being tested.' },
 } as const satisfies Readonly<Record<string, CodeMeaning>>;

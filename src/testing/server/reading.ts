@@ -109,7 +109,7 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
 }
 
 /**
- * True if a frame is the request that came back, and no reply to such a request can look like it. On a
+ * True if a frame is an echo of the request, and no valid reply to that request can look the same. On a
  * network only the server can send a request back, so there it is a reply, and too long.
  */
 function isEchoOnly(

@@ -79,7 +79,7 @@ describe('values that are not available in a native file', () => {
       {
         path: `${AT}.notAvailable`,
         message:
-          'has no effect without unavailable or a name, which REST needs to make the value unavailable',
+          'has no effect: the value is never unavailable. Add `unavailable`, or a `name` so that REST can make it unavailable',
       },
     ]);
   });

@@ -69,7 +69,7 @@ function transport(wire: Row['wire']): object {
 
 const HEAD = `# What real devices do wrong
 
-Each of these mistakes was reported from the field; the links lead to the reports. To play an entry, you need only one line in a file, one command or
+Each of these mistakes was reported from the field; the links lead to the reports. To activate an entry, you need only one line in a file, one command or
 one REST request:
 
 \`\`\`yaml

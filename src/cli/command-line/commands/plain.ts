@@ -86,7 +86,7 @@ export const COMPLETION = command({
   choices: SHELLS,
   summary: 'print the completion script for a shell',
   details:
-    'SHELL is bash, zsh or fish. To load it into the current shell: source <(modbus-sim completion bash), the same for zsh, or modbus-sim completion fish | source. The Debian package installs the scripts.',
+    'SHELL is bash, zsh or fish. To load the script into the current shell: source <(modbus-sim completion bash), likewise with zsh; in fish: modbus-sim completion fish | source. The Debian package installs the scripts.',
   examples: ['completion fish'],
   options: {},
   parse({ words: [of, ...more] }): Result<CompletionCommand> {

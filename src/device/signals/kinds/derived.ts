@@ -207,7 +207,7 @@ export const DERIVED = {
     doc: {
       entry: '`follows: {name, after, slew}`',
       value:
-        'follows the value `name` in the same device, delayed by `after` (default 0) and changing by at most `slew` per second. Clients write the value `name`, or it follows another value itself',
+        'follows the value `name` in the same device, delayed by `after` (default 0) and changing by at most `slew` per second. Clients may write the value `name`, or it may itself follow another value',
     },
     needs: ({ name }) => [name],
     start: ({ name, after, slew }) => {

@@ -188,7 +188,7 @@ const DAMAGE: readonly Damage[] = [
       const reading = readingOf(exam.target);
       if (!reading) return READS_NOTHING;
       const bytes = reading.bytes + (reading.isBits ? 1 : 2);
-      if (bytes > MOST_BYTES) return 'the client requests as many values as a reply can have';
+      if (bytes > MOST_BYTES) return 'the client already requests as many values as a reply can hold';
       const added = bytes - reading.bytes;
       // The hexadecimal digits of an ASCII frame end before its LRC.
       const more =

@@ -64,7 +64,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
       'After a power cut or a pulled plug, clients should recover without a manual restart. Devices that have just started lose requests that come in a burst.',
     fix: 'Keep polling for as long as the client runs, whatever has failed before, and drop polls that are overdue.',
     expected:
-      'the client polls again within the longest of 10 s, the length of the outage and two of its rounds, without a burst of requests',
+      'the client polls again within 10 s, the length of the outage or two poll cycles, whichever is longest, and sends no burst',
     rule: 'Passes when the client polls again within the longest of 10 s, the length of the outage and two of its rounds; fails when it takes longer or never polls again, or when it then sends more than eight requests, and more than five times as many as usual, within one poll period (1 s at most).',
     source: 'Common practice',
     lastsMs,
@@ -136,7 +136,7 @@ async function burstAfter(exam: Exam, first: Exchange): Promise<readonly Exchang
     heard = asked().length;
     await exam.watch(QUIET_MS);
   }
-  // Requests that came while this machine stood still came at once for it.
+  // If this machine stalled, requests that arrived one by one look like a burst.
   return isBurst() && client.lateness.between(first.at) < LATE_MS ? asked() : undefined;
 }
 

@@ -313,7 +313,7 @@ function silences(exam: Exam): Judged {
   const evidence = pauses.slice(0, MOST_SHOWN).flatMap(({ shown }) => shown);
   const short = pauses.filter(({ pause }) => pause < SURELY_SHORT * t35).length;
   if (short >= FEWEST_SHORT && short >= SHORT_PART * pauses.length) {
-    const blame = 'does not keep t3.5 before its requests';
+    const blame = 'does not leave t3.5 before its requests';
     return sure('wrong', `${text}, and ${short} were shorter than 80 % of it`, evidence, blame);
   }
   // On a busy machine, pauses look longer than they are, and so the short ones vary too.

@@ -225,7 +225,7 @@ export const MAP = checksOf({ group: 'map' }, [
     rule: 'Conforms when each reply has as many registers as the type of the value needs.',
     clause: 'the map (--map)',
     matters: 'Clients built from the map poll values that do not exist: LavermanJJ/pysolarfocus#61.',
-    mend: 'Add the value to the device or remove it from its documents.',
+    mend: 'Add the value to the device or remove it from the documentation.',
   },
   {
     ...{ id: 'half-values', grade: 'seldom', needs: ['map'], run: halves },
@@ -235,7 +235,7 @@ export const MAP = checksOf({ group: 'map' }, [
     clause: `${A}, 6.3`,
     matters:
       'Clients that read register by register get nothing, or parts of different values: rkl099/Appinventor-Modbus#1.',
-    mend: 'Answer each register by itself, or refuse parts with exception 02.',
+    mend: 'Answer reads of single registers, or refuse partial reads of a value with exception 02.',
   },
   {
     ...{ id: 'holes', grade: 'seldom', needs: ['map'], provokes: ['address'], run: holes },

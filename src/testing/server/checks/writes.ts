@@ -281,7 +281,7 @@ export const WRITES = checksOf(
     {
       ...{ id: 'fc16-echo', run: fc16 },
       title: 'Writes registers',
-      does: 'Writes one register, then four, all different, with function 16 at the same addresses, then the whole range, and reads them and their neighbours.',
+      does: 'Writes one register with function 16, then four from the same address, then the whole range, always with different values. Reads back these registers and their neighbours.',
       clause: `${A}, 6.12`,
     },
     {

@@ -169,7 +169,7 @@ export const VIOLATED = {
   'queue-too-long':
     'Returns more values from a queue than the specification allows: {values:n} values; 31 are allowed',
   'reference-type':
-    'Replies with a wrong reference type of a file record: the reference type is {type:n}, not 6',
+    'Returns a file record with a wrong reference type: the reference type is {type:n}, not 6',
   'objects-cut': 'Truncates its list of objects: the list ends before it has all of its {objects:n} objects',
   'bytes-after-objects': 'Sends bytes after its list of objects: {bytes:n} bytes follow the last object',
   'object-never-follows':

@@ -32,7 +32,7 @@ import { axis, dayRuler, FINE, FIRST_S, read, resizeAxis, show, spanS, wallAt } 
 
 /** The time at the cursor of the lanes, in µs. */
 const cursor = signal<number | undefined>(undefined);
-/** What happened then on the line under the pointer or keyboard focus, as text. */
+/** What happened at the cursor's time, on the line under the pointer or with keyboard focus, as text. */
 const readout = signal('');
 
 /** How far the lanes can look back, in s. */
