@@ -74,6 +74,5 @@ const isClean = results.every(
   ({ missed, wrong, stray, wrongImages, miscounted }) =>
     missed + wrong + stray + wrongImages + miscounted === 0,
 );
-if (exitCode !== 0)
-  console.error(`the program exited with code ${exitCode}\n${program.output.stderr}`);
+if (exitCode !== 0) console.error(`the program exited with code ${exitCode}\n${program.output.stderr}`);
 process.exit(isClean && exitCode === 0 ? 0 : 1);

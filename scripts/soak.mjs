@@ -139,8 +139,7 @@ else {
 const isClean = results.every(
   ({ lost, wrong, early, strayBytes }) => lost + wrong + early + strayBytes === 0,
 );
-if (exitCode !== 0)
-  console.error(`the program exited with code ${exitCode}\n${program.output.stderr}`);
+if (exitCode !== 0) console.error(`the program exited with code ${exitCode}\n${program.output.stderr}`);
 process.exit(isClean && exitCode === 0 ? 0 : 1);
 
 /**

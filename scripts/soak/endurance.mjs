@@ -81,7 +81,7 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
   const exitCode = await program.stop();
   rmSync(directory, { recursive: true, force: true });
   const problems = [...counts.failed, ...driftOf(parts)];
-  if (/thread of REST/.test(program.output.stderr)) problems.push(program.output.stderr);
+  if (/REST thread/.test(program.output.stderr)) problems.push(program.output.stderr);
   if (exitCode !== 0 || parts.length < PARTS)
     problems.push(
       `the program exited with code ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`,

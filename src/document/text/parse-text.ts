@@ -179,8 +179,9 @@ export type ParsedText =
   | {
       readonly ok: true;
       readonly source: SourceText;
-      /** Tags and repeated keys in another program's file; in ours, they are problems. */
-      readonly oddities?: readonly Issue[];
+      /** In a file of another program: its tags and repeated keys. In ours, they are problems. */
+      readonly tags?: readonly Issue[];
+      readonly repeated?: readonly Issue[];
     }
   | {
       readonly ok: false;
@@ -215,7 +216,8 @@ export function parseText(text: string, mostValues?: number, isForeign = false):
   return {
     ok: true,
     source: { value, locate: (issues) => locator.locate(issues) },
-    oddities: reader.oddities,
+    tags: reader.tags,
+    repeated: reader.repeated,
   };
 }
 

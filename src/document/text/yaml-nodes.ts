@@ -31,8 +31,10 @@ const CHARACTERS_OF_A_VALUE = 64;
 /** Turns nodes into data. The number of values behind aliases is limited: a short file can expand to a huge one. */
 export class NodeReader {
   readonly issues: Issue[] = [];
-  /** In another program's file: its tags, such as `!secret`, and repeated keys, of which the last counts. */
-  readonly oddities: Issue[] = [];
+  /** In a file of another program: its tags, such as `!secret`. */
+  readonly tags: Issue[] = [];
+  /** In a file of another program: keys that are repeated, of which the last value counts. */
+  readonly repeated: Issue[] = [];
   readonly targets = new Map<Alias, Node>();
   tooMuch: string | undefined;
   readonly #anchors = new Map<string, Node>();
@@ -60,7 +62,7 @@ export class NodeReader {
     if (isAlias(node)) return this.#follow(node, path, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (this.#isForeign && node.tag?.startsWith('!')) {
-      this.oddities.push({ path, message: `the tag ${quote(node.tag)} is not supported` });
+      this.tags.push({ path, message: `the tag ${quote(node.tag)} is not supported` });
       return null;
     }
     if (isMap(node)) return this.#readMap(node, path, depth);
@@ -106,7 +108,7 @@ export class NodeReader {
       }
       // PyYAML and others accept a repeated key.
       if (seen.has(key) && this.#isForeign)
-        this.oddities.push({ path: at, message: 'this key appears twice; the last value is used' });
+        this.repeated.push({ path: at, message: 'this key appears twice; the last value is used' });
       else if (seen.has(key)) this.issues.push({ path: at, message: 'this key appears twice' });
       seen.add(key);
       this.#count(key);

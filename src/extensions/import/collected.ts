@@ -226,7 +226,7 @@ export function middleOf(
 export interface YamlFile {
   /** The data. Values with a tag of the other program are null. */
   readonly value: unknown;
-  /** The places of such tags, and of repeated keys, of which the last counts. */
+  /** The places of such tags, and of repeated keys, of which the last value is used. */
   readonly oddities: readonly Issue[];
   /** Describes where a path is in the file: `line 12`. */
   readonly locationOf: (path: Path) => string;
@@ -235,18 +235,22 @@ export interface YamlFile {
 /** Maximum number of values in a YAML file, with aliases expanded. */
 const MOST_PARSED = 300_000;
 
-export function readYaml(text: string): Result<YamlFile> {
+/** @param acceptsRepeated whether the other program accepts a repeated key */
+export function readYaml(text: string, acceptsRepeated = false): Result<YamlFile> {
   const parsed = parseText(text, MOST_PARSED, true);
   if (!parsed.ok) {
     const [{ line, message } = { line: undefined, message: '' }] = parsed.problems;
     return failure(`not YAML: ${line === undefined ? '' : `line ${line}: `}${message}`);
   }
   const { value, locate } = parsed.source;
+  const { tags = [], repeated = [] } = parsed;
   const locationOf = (path: Path) => {
     const line = locate([{ path, message: '' }])[0]?.line;
     return line === undefined ? pathText(path) : `line ${line}`;
   };
-  return success({ value, oddities: parsed.oddities ?? [], locationOf });
+  const [first] = acceptsRepeated ? [] : repeated;
+  if (first) return failure(`not YAML: ${locationOf(first.path)}: this key appears twice`);
+  return success({ value, oddities: [...tags, ...repeated], locationOf });
 }
 
 /** The table that a function reads; undefined if the function reads none. */

@@ -323,7 +323,7 @@ function withMerged(entity: Section): Section {
 
 /** Reads a Home Assistant configuration, or only its `modbus:` part. */
 export function importHomeAssistant(text: string): Result<Imported> {
-  const read = readYaml(text);
+  const read = readYaml(text, true);
   if (!read.ok) return read;
   const { value, oddities, locationOf } = read.value;
   const hubs = hubsOf(value);

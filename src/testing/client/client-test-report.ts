@@ -93,12 +93,12 @@ function checkIndex(checks: readonly Check[], { id }: Finding): number {
  * @param durationMs duration of the check, in ms
  */
 export function findingOf(
-  { id, group, title, expected, does, matters, rule, fix, source }: Check,
+  { id, group, title, expected, does, matters, rule, fix, source, beside, isDecidedByMany }: Check,
   { verdict, summary, conclusion, confidence, evidence = [] }: EndedCheck,
   durationMs: number,
 ): Finding {
-  const last = evidence.at(-1);
-  const frame = last && ('poll' in last ? last.request.seq : last.seq);
+  const last = isDecidedByMany || beside === 'watches' ? undefined : evidence.at(-1);
+  const frame = last && 'poll' in last ? last.request.seq : undefined;
   const missed = verdict === 'fail' ? compact({ expected, received: summary, frame }) : undefined;
   return {
     ...compact({ id, title, verdict, summary, missed, conclusion, confidence }),

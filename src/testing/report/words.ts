@@ -51,7 +51,11 @@ export function missedText(
     ...newest.map((event, i) => [i === 0 ? 'when' : '', event]),
   ];
   return rows
-    .flatMap(([head = '', text]) => (text === undefined || text === '' ? [] : [`${head.padEnd(9)} ${text}`]))
+    .flatMap(([head = '', text]) =>
+      text === undefined || text === ''
+        ? []
+        : [`${head.padEnd(9)} ${text.replaceAll('\n', `\n${' '.repeat(10)}`)}`],
+    )
     .join('\n');
 }
 

@@ -1,5 +1,6 @@
 import { compact } from '../../../common/compact.js';
 import { quote } from '../../../common/schema/problem.js';
+import { counted } from '../../../common/words.js';
 import { CELLS_PER_VALUE } from '../../../device/registers/cell-type.js';
 import { isOfBits, type TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
@@ -260,7 +261,7 @@ export class TableReader {
   #unknown(row: CsvRow, text: string, length = 1): DataType {
     // A length beyond any read is ignored: a table with 1e9 there must not be served register by register.
     const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
-    const what = text === '' ? `no type for ${words} registers` : `unknown type ${quote(text)}`;
+    const what = text === '' ? `no type for ${counted(words, 'register')}` : `unknown type ${quote(text)}`;
     this.#note(row, `${what}, so ${words === 1 ? 'a plain register is' : 'plain registers are'} served`);
     return { type: 'uint16', rest: words - 1 };
   }

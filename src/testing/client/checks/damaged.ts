@@ -239,8 +239,8 @@ function damageCheck(damage: Damage): Check {
   const check = contrastCheck('damaged', {
     ...described,
     expected: damage.isHarmless
-      ? 'the client continues as with or without a reply, or retries'
-      : 'the client continues as without a reply, or retries',
+      ? 'the client continues as with or without a reply, or retries, and accepts the next good reply'
+      : 'the client continues as without a reply, or retries, and accepts the next good reply',
     rule: ruleOf(damage),
     blame: `accepts ${damage.what}: dangerous`,
     meaning: { missing: 'right', again: 'right', usual: isHarmless ? 'right' : 'unclear' },
@@ -277,8 +277,13 @@ function costsAnother(exam: Exam, what: string): Judged | undefined {
   const waitMs = behaviourAfter(exam, [LOST]).shortest;
   const isLost = followed.every(({ of, afterMs }) => {
     const usual = exam.log.newest().flatMap((each) => {
-      const isPlain = !each.before?.rule || each.before.rule.faults === LOST;
-      return isPlain && each.poll === of.poll && wentWell(each) ? (continuationOf(each)?.afterMs ?? []) : [];
+      // The second reply after the corrupted one may be lost too, and is not usual.
+      const isPlain = [each.before, each.before?.before].every(
+        (one) => !one?.rule || one.rule.faults === LOST,
+      );
+      return isPlain && !each.isStuck && each.poll === of.poll && wentWell(each)
+        ? (continuationOf(each)?.afterMs ?? [])
+        : [];
     });
     return (
       usual.length >= FEWEST_USUAL && afterMs > Math.max(...usual) + LATE_MS && afterMs >= waitMs - LATE_MS

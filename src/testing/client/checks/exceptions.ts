@@ -1,3 +1,4 @@
+import { counted } from '../../../common/words.js';
 import { lateText } from '../../lateness.js';
 import { durationText, timesText } from '../../report/words.js';
 import { askedAfterReply, type Exchange, readingOf } from '../heard/exchange.js';
@@ -121,7 +122,9 @@ const noValue: Check = {
       (met) => met.spoilt[WITHOUT_VALUE - 1]?.reply,
       patienceOf(exam),
     );
-    const right = sure('right', `polled as before after ${spoilt.length} such replies`, spoilt);
+    if (spoilt.length === 0) return sure('unclear', 'no request arrived for the check to disturb');
+    const replies = counted(spoilt.length, 'such reply', 'such replies');
+    const right = sure('right', `polled as before after ${replies}`, spoilt);
     const gone = () => {
       const then = notAsBefore(exam);
       return sure('wrong', then.text, spoilt, `${then.blame} after ${noValue.what}`);
@@ -142,7 +145,7 @@ const ofCodes = EXCEPTIONS.map(
     fix: isTemporary
       ? 'Wait for at least a poll period before the next request, and keep the last value, marked as stale.'
       : 'Retry at the next poll, never in a tight loop, and show that there is no value.',
-    expected: `the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}`,
+    expected: `the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}, and shows no value that no reply carried`,
     rule: `Passes when the client ${isTemporary ? 'retries after a pause or at its next poll' : 'keeps polling at about its usual pace'}, or repeats every poll the same number of times; ${FAILS}; ${UNCLEAR}. How soon it retries is reported, not judged.`,
     source,
     beside: 'one poll',

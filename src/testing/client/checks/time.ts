@@ -65,16 +65,19 @@ function outage(seconds: number, needs?: readonly string[]): Check {
     fix: 'Keep polling for as long as the client runs, whatever has failed before, and drop polls that are overdue.',
     expected:
       'the client polls again within 10 s, the length of the outage or two poll cycles, whichever is longest, and sends no burst',
-    rule: 'Passes when the client polls again within the longest of 10 s, the length of the outage and two of its rounds; fails when it takes longer or never polls again, or when it then sends more than eight requests, and more than five times as many as usual, within one poll period (1 s at most).',
+    rule: 'Passes when the client polls again within the longest of 10 s, the length of the outage and two of its rounds; fails when it takes longer or never polls again, or when it then sends more than eight requests of its polls, and more than five times as many as usual, within one poll period (1 s at most).',
     source: 'Common practice',
     lastsMs,
+    isDecidedByMany: true,
     ...(needs && { needs }),
     async run(exam) {
       const { silence } = exam.client.facts;
       const lastedMs = silence === undefined ? 0 : Math.round(silence.endedAt - silence.at);
       const isKnown = silence !== undefined && lastedMs >= lastsMs && lastedMs <= MOST_LONGER * lastsMs;
       const { spoilt, at, endedAt, last } = isKnown ? silence : await silent(exam, lastsMs);
-      const kept = isKnown ? undefined : await exam.client.values?.shownByNow();
+      const shownNow = isKnown ? undefined : await exam.client.values?.shownByNow();
+      // A good reply may have come before the observer was read.
+      const kept = exam.askedAfter(last).some(wentWell) ? undefined : shownNow;
       if (kept !== undefined) exam.client.learn({ keptInOutage: { text: kept, ms: lastsMs } });
       const shown =
         kept === undefined ? '' : `; at its end the observer still showed ${JSON.stringify(kept)}`;
@@ -130,14 +133,19 @@ const QUIET_MS = 100;
 async function burstAfter(exam: Exam, first: Exchange): Promise<readonly Exchange[] | undefined> {
   const { client, log, periodMs } = exam;
   const usual = client.polls.reduce((sum, each) => sum + periodMs / (each.periodMs ?? periodMs), 0);
-  const asked = () => log.after(first.seq).filter(({ at }) => at - first.at < Math.min(periodMs, BURST_MS));
+  const known = new Set(client.polls.map(({ key }) => key));
+  const asked = () =>
+    log
+      .after(first.seq)
+      .filter(({ at, poll }) => known.has(poll) && at - first.at < Math.min(periodMs, BURST_MS));
   const isBurst = () => asked().length > Math.max(BURST, BURST_TIMES * usual);
   for (let heard = -1; !isBurst() && heard < asked().length; ) {
     heard = asked().length;
     await exam.watch(QUIET_MS);
   }
   // If this machine stalled, requests that arrived one by one look like a burst.
-  return isBurst() && client.lateness.between(first.at) < LATE_MS ? asked() : undefined;
+  const isLate = client.lateness.between(first.at, asked().at(-1)?.at ?? first.at) >= LATE_MS;
+  return isBurst() && !isLate ? asked() : undefined;
 }
 
 /**
@@ -163,6 +171,7 @@ const deadUnit: Check = {
   rule: 'Passes when every poll of the other units comes at least twice in that time; fails when one does not; how much slower they are is reported; inconclusive when the client reads from one unit only.',
   source: 'node-red-contrib-modbus issue 446: one dead unit stalls all',
   needs: ['time-out', 'retries'],
+  isDecidedByMany: true,
   lastsMs: SHORTEST_DEAD_MS,
   async run(exam) {
     // Writes are ignored: a write may pass on a value read from the dead unit, and without that value there
@@ -178,9 +187,9 @@ const deadUnit: Check = {
     const begin = exam.clock.now();
     const { spoilt, since } = await exam.disturb(
       { faults: [{ silence: true }], scope: 'unit' },
-      ({ since }) => {
-        if (exam.clock.now() - begin < SHORTEST_DEAD_MS) return undefined;
-        const asked = exam.log.after(since);
+      ({ spoilt: [first] }) => {
+        if (!first?.next || exam.clock.now() - begin < SHORTEST_DEAD_MS) return undefined;
+        const asked = exam.log.after(first.seq);
         const times = (poll: Poll) => asked.filter((each) => each.poll === poll.key).length;
         return others.every((each) => times(each) >= ENOUGH_ASKED) || undefined;
       },

@@ -41,6 +41,8 @@ export interface Check extends CheckText, CheckPlace, CheckAbout {
   readonly what: string;
   /** What a client that passes does, as part of a sentence. */
   readonly expected: string;
+  /** True if what does not come decides, or many frames together, so that no single frame does. */
+  readonly isDecidedByMany?: true;
   /**
    * `watches`: the check disturbs nothing, and runs alongside all others. `one poll`: it disturbs only its
    * poll, and runs alongside others of this kind. Absent: it runs alone.

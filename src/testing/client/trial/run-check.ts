@@ -97,7 +97,7 @@ export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
  */
 export function crashOf(how: string, after?: string): { readonly headline: string; readonly text: string } {
   const lines = how.split('\n').map((line) => line.trim());
-  const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
+  const [exit = how] = /exit code \d+|killed by \w+|could not be started.*/.exec(lines[0] ?? '') ?? [];
   const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
   const when = after === undefined ? '' : ` ${after}`;
   // Node prints its version at the end of a stack trace.

@@ -147,7 +147,8 @@ export const MBAP = checksOf({ group: 'connections', grade: 'met', on: 'tcp' }, 
     does: 'Reads with unit identifier 77.',
     rule: 'Reported, not judged.',
     clause: `${TCP}, 4.4.1.2`,
-    matters: 'If the server answers for any unit, nothing shows that a client has a wrong unit identifier: pymodbus-dev/pymodbus#2762.',
+    matters:
+      'If the server answers for any unit, nothing shows that a client has a wrong unit identifier: pymodbus-dev/pymodbus#2762.',
     mend: 'Nothing.',
   },
 ]);

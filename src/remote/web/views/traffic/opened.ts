@@ -4,6 +4,7 @@ import type { Ref } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { sizeText } from '../../../../common/timeline/pieces.js';
 import { lengthText, msText } from '../../../../common/timeline/times.js';
+import { counted } from '../../../../common/words.js';
 import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 import { recorded } from '../../recorded.js';
 import { hrefOf } from '../../route.js';
@@ -125,7 +126,7 @@ export function Bytes({ event, framing }: { readonly event: Event; readonly fram
   const point = (i: number | undefined) => () => {
     pointed.value = i;
   };
-  return html`<h3>${pairs.length + omittedBytes} bytes${omittedBytes > 0 ? `, ${pairs.length} shown` : ''}</h3>
+  return html`<h3>${counted(pairs.length + omittedBytes, 'byte')}${omittedBytes > 0 ? `, ${pairs.length} shown` : ''}</h3>
     <p class="bytes-of mono" aria-hidden="true" onPointerLeave=${point(undefined)}>
       ${fields.map((field, i) =>
         pairs
