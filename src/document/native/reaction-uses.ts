@@ -77,7 +77,8 @@ function* reportingUses(
         if (use.as === 'watched') {
           const count = (watching.get(use.target) ?? 0) + 1;
           watching.set(use.target, count);
-          if (count === MAX_WATCHING + 1) at.wrong(`more than ${MAX_WATCHING} watchdogs (fallsBack) depend on ${use.target}`);
+          if (count === MAX_WATCHING + 1)
+            at.wrong(`more than ${MAX_WATCHING} watchdogs (fallsBack) depend on ${use.target}`);
         }
         // An unknown name was compared with a thousand others.
         if (each.at.findings.count > count) yield;
