@@ -200,9 +200,9 @@ describe('reactions in a native file', () => {
       ).join('\n');
     expect(mistakes({ more: renewed(100, 'renewedBy: [b]') })).toEqual([]);
     expect(mistakes({ more: renewed(102, 'renewedBy: [a, b], enabledBy: sum') })).toEqual([
-      'devices.meter.registers.holding[105].fallsBack.renewedBy[0]: a renews more than 100 values',
-      'devices.meter.registers.holding[105].fallsBack.renewedBy[1]: b renews more than 100 values',
-      'devices.meter.registers.holding[105].fallsBack.enabledBy: sum renews more than 100 values',
+      'devices.meter.registers.holding[105].fallsBack.renewedBy[0]: more than 100 watchdogs (fallsBack) depend on a',
+      'devices.meter.registers.holding[105].fallsBack.renewedBy[1]: more than 100 watchdogs (fallsBack) depend on b',
+      'devices.meter.registers.holding[105].fallsBack.enabledBy: more than 100 watchdogs (fallsBack) depend on sum',
     ]);
   });
 
