@@ -116,7 +116,7 @@ export const MISTAKES: Readonly<
   'ends at damage': [
     BOTH,
     () => ({ lax: ['damage'] }),
-    ['junk', 'noise-before', 'wrong-crc', 'truncated-reply', 'extended-reply'],
+    ['junk', 'noise-before', 'wrong-crc', 'truncated-reply', 'extended-reply', 'more-registers'],
   ],
   'asks once': [BOTH, () => ({ attempts: 1 }), ['retries']],
   'asks for ever where nothing comes': [BOTH, () => ({ attempts: 1e9 }), ['retries', 'dead-unit']],
