@@ -316,7 +316,7 @@ describe('the parameters of a signal', () => {
 
   it('are fields with the limits of the schema', () => {
     expect(square.fields.map(({ key, shape }) => ({ key, ...shape }))).toMatchObject([
-      { key: 'period', about: 'In ms, or as 20s, 5m.', range: undefined },
+      { key: 'period', about: 'In ms, or with a unit: 20s, 5m.', range: undefined },
       { key: 'duty', about: 'Default: 0.5.', range: [0, 1] },
       { key: 'mode', choices: ['hold', 'repeat'] },
     ]);

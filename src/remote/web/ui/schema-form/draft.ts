@@ -119,7 +119,7 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
   const isList = texts.every((each) => each.const !== undefined) && lists.length > 0;
   const sentences = [
     sentence(about),
-    isDuration(variants) ? 'In ms, or as 20s, 5m.' : '',
+    isDuration(variants) ? 'In ms, or with a unit: 20s, 5m.' : '',
     preset === undefined
       ? limits(variants)
       : `Default: ${typeof preset === 'string' ? preset : JSON.stringify(preset)}.`,

@@ -146,7 +146,7 @@ function Devices({ found }: { readonly found: Imported }) {
     ${
       notes.length === 0
         ? null
-        : html`<details open><summary>${counted(notes.length, 'note')}: not understood or converted</summary>
+        : html`<details open><summary>${counted(notes.length, 'note')}: not understood, or converted</summary>
       <ul class="warn long">${notes
         .slice(0, MOST_SHOWN)
         .map(
