@@ -55,6 +55,8 @@ const KEEPALIVE_S = 15;
 const GOODBYE_MS = 800;
 /** Return codes of a broker that does not support this version (MQTT 5, 3.2.2.2; MQTT 3.1.1, 3.2.2.3). */
 const OTHER_VERSION = [0x84, 1];
+/** How a connection that the broker closed without a reason ends if this side is just sending. */
+const CLOSED = ['ECONNRESET', 'EPIPE'];
 /** Reason code if another client has connected with the same client identifier (MQTT 5, 3.14.2.1). */
 const TAKEN_OVER = 0x8e;
 /**
@@ -277,8 +279,9 @@ export class Broker {
   }
 
   #closed(): void {
-    const words = this.#problem?.message || 'the connection was closed';
     const { code } = (this.#problem ?? {}) as { code?: unknown };
+    const isWithoutReason = !this.#problem || CLOSED.includes(code as string);
+    const words = (!isWithoutReason && this.#problem?.message) || 'the connection was closed';
     const isTakenOver = code === TAKEN_OVER;
     this.#problem = undefined;
     clearTimeout(this.#steady);
@@ -289,7 +292,7 @@ export class Broker {
     const reason = words.slice(0, LONGEST_REASON);
     if (this.#isTold || (!connected && this.#status.reason === null)) {
       // A 3.1.1 broker does not say that another client has connected.
-      const isGuess = isShort && code === undefined && this.#version === 4 && this.#settings.client;
+      const isGuess = isShort && isWithoutReason && this.#version === 4 && this.#settings.client;
       const guess = isGuess ? `; perhaps ${this.#takenOver}` : '';
       const more = this.#unsteady === MOST_TOLD ? `; ${COMES_AND_GOES}` : '';
       this.#events.log('lost', `no connection to the broker ${this.#url.host}: ${reason}${guess}${more}`);
@@ -299,7 +302,8 @@ export class Broker {
     this.#outbox.disconnected(this.#underWay);
     this.#underWay.clear();
     // Some 3.1.1 brokers close the connection without a reason.
-    if (OTHER_VERSION.includes(code as number) || (code === undefined && !connected))
+    const isUnexplained = isWithoutReason || code === undefined;
+    if (OTHER_VERSION.includes(code as number) || (isUnexplained && !connected))
       this.#version = this.#version === 5 ? 4 : 5;
     const most = isTakenOver ? LONGEST_PAUSE_TAKEN_OVER_MS : LONGEST_PAUSE_MS;
     const longest = Math.min(most, FIRST_PAUSE_MS * 2 ** Math.min(this.#attempts++, 10));

@@ -193,16 +193,26 @@ describe('the connection to a broker', () => {
     expect((times[4] ?? 0) - (times[3] ?? 0)).toBeGreaterThan(900);
   });
 
-  it('supposes that another client has its identifier where a broker of 3.1.1 closes the connection', async () => {
-    const { url } = await fakeBroker((level, socket) => {
-      if (level === 4) socket.end(ACCEPTED);
-      else socket.destroy();
-    });
-    const { lines } = brokerAt(url, 'bench');
-    await expect
-      .poll(() => lines.at(-1), { timeout: 20_000 })
-      .toContain('perhaps another client has the client identifier bench');
-  });
+  it.each([
+    ['closes', (socket: Socket) => socket.end()],
+    ['resets', (socket: Socket) => socket.resetAndDestroy()],
+  ])(
+    'supposes that another client has its identifier where a broker of 3.1.1 %s the connection',
+    async (_, end) => {
+      const { url } = await fakeBroker((level, socket) => {
+        if (level === 4) {
+          socket.write(ACCEPTED);
+          setTimeout(() => end(socket), 200);
+        } else end(socket);
+      });
+      const { lines } = brokerAt(url, 'bench');
+      await expect
+        .poll(() => lines.at(-1), { timeout: 20_000 })
+        .toContain(
+          'the connection was closed; perhaps another client has the client identifier bench: each client needs its own',
+        );
+    },
+  );
 
   it('sends again what was not acknowledged when the broker broke the protocol', async () => {
     let connections = 0;
