@@ -31,13 +31,14 @@ it('modbus-sim learn --scenario writes a test that the same client passes, and a
       { expect: { unit: 1, function: 6, address: [5, 5], quantity: 1, write: { 'holding 5': 99 } } },
     ],
   });
-  /** Sends the requests, 100 ms apart. Each step waits as long as said for its requests. */
+  /** Sends the requests, each 100 ms after the reply before. Each step waits as long as said for its requests. */
   const test = async (sent: readonly string[], within: string) => {
     const client = newFile(
       `import { connect } from 'node:net';
        const socket = connect(process.argv[3], process.argv[2]);
        for (const each of ${JSON.stringify(sent)}) {
          socket.write(Buffer.from(each, 'hex'));
+         await new Promise((resolve) => socket.once('data', resolve));
          await new Promise((resolve) => setTimeout(resolve, 100));
        }
        setInterval(() => {}, 1000);`,

@@ -151,7 +151,7 @@ describe('what Simulate does to the next response', () => {
   });
 
   test('delay: a line that nobody asks is not held up by it', async () => {
-    await rest.calls({ ...SIMULATE, response_delay: 3 });
+    await rest.calls({ ...SIMULATE, response_delay: 60 });
     master.send(bytes(READ));
     const other = served.client('far');
     expect(await reply('00010000000609030000' + '0001', 11, other)).toBe('00010000000509030200' + '05');
