@@ -93,10 +93,9 @@ async function recordDevice(
     if (read === 0 && isMoving(registers)) moments = times;
     newer = registers;
     const now = at;
-    at = [(isWrite ? past.previous : past?.changed) ?? '', moments.findLast((each) => each < now) ?? '']
-      .filter((each) => each >= first && each < now)
-      .sort()
-      .at(-1);
+    const isEarlier = (time: string) => time >= first && time < now;
+    const write = isWrite ? past.previous : past?.changed;
+    at = [write ?? '', past?.since ?? '', moments.findLast(isEarlier) ?? ''].filter(isEarlier).sort().at(-1);
   }
   return states.length > 0 ? { device, states } : tooMany;
 }

@@ -66,12 +66,18 @@ function isIn(value: RecordedValue, { table, from, to }: Range): boolean {
   return value.table === table && value.address <= to && value.address + value.registers > from;
 }
 
-/** The known values of all tables, in the form of REST. The counters are unknown, and not shown. */
+/** A value of which nothing is known. The counters are never known. */
+const UNKNOWN: RegisterView = {
+  ...{ table: 'holding', address: 0, registers: 1, name: null, value: null, raw: 0, unit: null },
+  ...{ type: 'uint16', available: true, writable: false, description: null, label: null, bits: null },
+  ...{ violates: null, signal: null, trouble: null, action: null },
+  ...{ reads: 0, writes: 0, lastWriter: null, saturated: 0 },
+};
+
+/** The known values of all tables, in the form of REST. */
 function valuesOf(registers: Registers): RegisterView[] {
-  return Object.values(registers).flatMap(({ values }) =>
-    Object.values(values).flatMap((value) =>
-      value ? [{ ...value, reads: 0, writes: 0, lastWriter: null, saturated: 0 }] : [],
-    ),
+  return Object.values(registers).flatMap(({ values = {} }) =>
+    Object.values(values).flatMap((value) => (value ? [{ ...UNKNOWN, ...value }] : [])),
   );
 }
 
