@@ -11,7 +11,7 @@ import {
   type RecordedRegisters,
   type RecordedState,
   type RecordedTable,
-  type Registers,
+  type RecordedTables,
 } from '../../testing/report/recorded-registers.js';
 import { sentence } from '../../testing/report/words.js';
 import type { Rpc } from '../rpc/rpc.js';
@@ -26,7 +26,7 @@ const MOST_READS = 3000;
 /** Maximum number of addresses in a request, as in `value.words`. */
 const MOST_WORDS = 512;
 
-type Part = Pick<Words, 'table' | 'from'> & { to: number };
+type AskedWords = Pick<Words, 'table' | 'from'> & { to: number };
 
 /**
  * Reads the registers of the devices that the events are about, as they were during these events: at each
@@ -72,7 +72,12 @@ async function recordDevice(
   if (count > MOST_REGISTERS || parts.length > reads) return tooMany;
   const states: RecordedState[] = [];
   const [first = ''] = times;
-  let [newer, moments, spent, read]: [Registers, readonly string[], number, number] = [{}, [first], 0, 0];
+  let [newer, moments, spent, read]: [RecordedTables, readonly string[], number, number] = [
+    {},
+    [first],
+    0,
+    0,
+  ];
   for (let at = times.at(-1); at !== undefined && read < reads; read += parts.length) {
     const answer = await stateAt(rpc, name, parts, at);
     if (!answer.ok && states.length === 0) return whyNot(answer);
@@ -105,15 +110,15 @@ function whyNot({ problems: [first] }: Refusal): string {
 }
 
 /** Whether some values change without a write. */
-function isMoving(registers: Registers): boolean {
+function isMoving(registers: RecordedTables): boolean {
   return Object.values(registers).some(({ values }) =>
     Object.values(values).some((value) => value?.signal !== null),
   );
 }
 
 /** The address ranges to request. Ranges close together are one. */
-function partsOf({ defined = {} }: DeviceView): Part[] {
-  const parts: Part[] = [];
+function partsOf({ defined = {} }: DeviceView): AskedWords[] {
+  const parts: AskedWords[] = [];
   for (const [name, { ranges }] of Object.entries(defined)) {
     const table = name as Words['table'];
     for (const [first, last] of ranges) {
@@ -131,7 +136,7 @@ function partsOf({ defined = {} }: DeviceView): Part[] {
 }
 
 interface Read {
-  readonly registers: Registers;
+  readonly registers: RecordedTables;
   readonly past: Words['past'];
   readonly replaced: NonNullable<RecordedState['replaced']>;
 }
@@ -140,10 +145,10 @@ interface Read {
 async function stateAt(
   rpc: Rpc,
   device: string,
-  parts: readonly Part[],
+  parts: readonly AskedWords[],
   time: string,
 ): Promise<Outcome<Read>> {
-  const registers: Registers = {};
+  const registers: RecordedTables = {};
   const replaced: [string, number, number][] = [];
   let past: Words['past'];
   for (const part of parts) {

@@ -3,8 +3,8 @@ import type { RegisterView, Words } from '../../simulator/commands/schemas/value
 import {
   merge,
   type RecordedDevice,
+  type RecordedTables,
   type RecordedValue,
-  type Registers,
 } from '../../testing/report/recorded-registers.js';
 
 /** The answer to a request below `/devices` from the content of a file; a text says why there is none. */
@@ -47,8 +47,8 @@ function withMicros(time: string): string {
 }
 
 /** The registers at a time; without a time, at the end. */
-function registersAt({ states }: RecordedDevice, time?: string): Registers {
-  const registers: Registers = {};
+function registersAt({ states }: RecordedDevice, time?: string): RecordedTables {
+  const registers: RecordedTables = {};
   for (const { at, registers: difference } of states) {
     merge(registers, difference);
     if (time === undefined || at <= time) break;
@@ -56,13 +56,13 @@ function registersAt({ states }: RecordedDevice, time?: string): Registers {
   return registers;
 }
 
-interface Range {
+interface AskedRange {
   readonly table: Words['table'];
   readonly from: number;
   readonly to: number;
 }
 
-function isIn(value: RecordedValue, { table, from, to }: Range): boolean {
+function isIn(value: RecordedValue, { table, from, to }: AskedRange): boolean {
   return value.table === table && value.address <= to && value.address + value.registers > from;
 }
 
@@ -75,13 +75,13 @@ const UNKNOWN: RegisterView = {
 };
 
 /** The known values of all tables, in the form of REST. */
-function valuesOf(registers: Registers): RegisterView[] {
+function valuesOf(registers: RecordedTables): RegisterView[] {
   return Object.values(registers).flatMap(({ values = {} }) =>
     Object.values(values).flatMap((value) => (value ? [{ ...UNKNOWN, ...value }] : [])),
   );
 }
 
-function wordsIn(recorded: RecordedDevice, range: Range, time?: string): Words {
+function wordsIn(recorded: RecordedDevice, range: AskedRange, time?: string): Words {
   const { power, clock, tables } = recorded.device;
   const { table, from, to } = range;
   const registers = registersAt(recorded, time);
@@ -97,7 +97,7 @@ function wordsIn(recorded: RecordedDevice, range: Range, time?: string): Words {
 }
 
 /** The writes around a time. */
-function pastOf({ states }: RecordedDevice, { table, from, to }: Range, time: string): Words['past'] {
+function pastOf({ states }: RecordedDevice, { table, from, to }: AskedRange, time: string): Words['past'] {
   const writes = states.filter(({ replaced }) => replaced);
   const last = writes.find(({ at }) => at <= time);
   return {

@@ -20,12 +20,12 @@ export interface RecordedState {
   readonly at: string;
   /** If registers were written at that time: the words that this write replaced. */
   readonly replaced?: readonly (readonly [table: string, address: number, word: number])[];
-  /** The `Registers`; for all entries but the first, how they differ from the previous entry. */
+  /** The `RecordedTables`; for all entries but the first, how they differ from the previous entry. */
   readonly registers: unknown;
 }
 
 /** The registers of a device by table and address. */
-export type Registers = Record<string, RecordedTable>;
+export type RecordedTables = Record<string, RecordedTable>;
 
 export interface RecordedTable {
   readonly bits: Words['bits'];
