@@ -239,6 +239,19 @@ describe('the connection to a broker', () => {
     expect(broker.status.lost).toBe(0);
   });
 
+  it('does not call a subscription refused whose connection ended before the answer', async () => {
+    const { url, sockets } = await fakeBroker((level, socket) => {
+      socket.write(accepted(level));
+      socket.on('data', () => socket.destroy());
+    });
+    const { broker, lines } = brokerAt(url);
+    await expect.poll(() => broker.status.connected).toBe(true);
+    broker.subscribe(['t/command/+']);
+    await expect.poll(() => sockets.size).toBeGreaterThan(1);
+    expect(lines.join()).toContain('lost: no connection to the broker');
+    expect(lines.join()).not.toContain('refused');
+  });
+
   it('counts what the broker refuses, and says so once', async () => {
     const { url } = await fakeBroker((level, socket) => {
       socket.write(accepted(level));

@@ -84,6 +84,15 @@ export async function poll(served: Served, line = 'lan'): Promise<Polling> {
   return { stop };
 }
 
+/** A promise, and what resolves it: for a request that is held until something else has happened. */
+export function gate(): [opened: Promise<void>, open: () => void] {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [opened, open];
+}
+
 interface PageOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;

@@ -115,9 +115,10 @@ describe.concurrent('a line whose port goes away', () => {
 
   it('tells in the log that it is lost, once for each reason why it is not back, and that it is back', async (context) => {
     const { link, wire, running } = await start(context);
-    await unplug(link, wire);
+    unlinkSync(link);
     // Something else takes the name for a while.
     writeFileSync(link, '');
+    await wire.hangUp();
     const reason = `${link}: is not a character device, so it is not a serial port`;
     await vi.waitFor(() => expect(entries(running, NOT_YET).at(-1)).toMatchObject({ reason }), {
       timeout: NOTICED_MS,
