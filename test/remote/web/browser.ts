@@ -56,7 +56,7 @@ export async function serve(
 }
 
 /** The pause between two requests of `poll`: a page on a busy machine keeps up with it. */
-const POLL_PAUSE_MS = 5;
+const POLL_PAUSE_MS = 20;
 
 /** A client of a line that asks again and again. */
 interface Polling {

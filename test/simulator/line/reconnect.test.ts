@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
+import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
 import { pause, readReply, readRequest, writeRequest } from '../../cli/verbs/clients.js';
 import { plugIn, unplug, type Wire } from '../../cli/verbs/wire.js';
@@ -158,7 +159,9 @@ describe.concurrent('a line whose port goes away', () => {
     const write = writeRequest(1, ADDRESS, 9);
     expect(await next.ask(write, write.length, SERVED_MS)).toEqual(write);
     await pause(1200);
-    expect(next.take()).toEqual(new Uint8Array());
+    // Where the write was answered late, it was sent again, and is answered again.
+    const rest = next.take();
+    expect(rest).toEqual(concatBytes(...Array(Math.ceil(rest.length / write.length)).fill(write)));
   });
 
   it('can be stopped while it waits, and leaves its port alone from then on', async (context) => {
