@@ -21,8 +21,11 @@ import type { LineMap } from './line-map.js';
 export const MOST_RECORDED = 400_000;
 /** Maximum number of registers of a device. */
 const MOST_REGISTERS = 4096;
-/** Maximum number of requests for words in a report. Each is one turn of the side of the lines. */
-const MOST_READS = 3000;
+/**
+ * Maximum number of requests for words in a report. Each is one turn of the side of the lines, of about 2 ms if
+ * all changes that are kept must be undone.
+ */
+const MOST_READS = 1000;
 /** Maximum number of addresses in a request, as in `value.words`. */
 const MOST_WORDS = 512;
 
