@@ -43,6 +43,8 @@ const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 /** The status of a request that the simulator can't read: a retry would not help. */
 export const BAD_REQUEST = 400;
+/** The status of a request that was sensible, but not in the present state, such as a change of a value that is another one by now. */
+export const CONFLICT = 409;
 
 /** Returns the failure for a simulator that can't be reached. */
 export function unreached(cause: unknown): Failed {

@@ -10,11 +10,16 @@ export const needsLogIn = signal(false);
 /** The session of this page; undefined until the simulator has described it. */
 export const session = signal<Session | undefined>(undefined);
 
+/** Number of times that the user has logged in. */
+let logIns = 0;
+
 /** Sends a request to the simulator that this page came from. @param path path below `/api/v1` */
 export async function send(path: string, init: RequestInit): Promise<Response> {
   if (recorded) return (await import('./recorded-answers.js')).answered(path);
+  const before = logIns;
   const response = await fetch(`/api/v1${path}`, init);
-  if (response.status === 401) needsLogIn.value = true;
+  // The answer to a request from before the log-in may come after it.
+  if (response.status === 401 && before === logIns) needsLogIn.value = true;
   return response;
 }
 
@@ -46,6 +51,7 @@ export async function readSession(): Promise<void> {
 export async function logIn(token: string): Promise<Answer<Session>> {
   const answer = await ask<Session>('POST', '/session', { token });
   if (answer.ok) {
+    logIns++;
     session.value = answer.value;
     needsLogIn.value = false;
   }

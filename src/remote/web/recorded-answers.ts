@@ -1,4 +1,4 @@
-import { BAD_REQUEST } from '../../common/rest-client/client.js';
+import { BAD_REQUEST, CONFLICT } from '../../common/rest-client/client.js';
 import type { NewEvent } from '../../simulator/traffic/event.js';
 import { addTo, LineSums, type SumRow } from '../../simulator/traffic/sums.js';
 import { recordedDevices, recordedEvents, recordedLines } from './recorded.js';
@@ -6,9 +6,6 @@ import { answeredAbout } from './recorded-registers.js';
 import type { Event } from './views/traffic/chunks.js';
 import { filterIn } from './views/traffic/filter.js';
 import { pageOf } from './views/traffic/recorded-page.js';
-
-/** As for a time whose registers are no longer kept. */
-const CONFLICT = 409;
 
 /** Answers a request with the content of the file, like the simulator would. */
 export function answered(path: string): Response {

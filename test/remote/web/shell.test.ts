@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VIEW_NAMES } from '../../../src/remote/api/console/paths.js';
-import { accessibilityFaults, BENCH, openPage, poll, serve } from './browser.js';
+import { accessibilityFaults, BENCH, gate, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 
 const READER = 'the-only-token-that-may-just-read';
@@ -71,5 +71,33 @@ describeInBrowser('the console', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByText('live', { exact: true }).waitFor();
     expect(page.url()).toBe(`${served.url}/faults?x=1`);
+  });
+
+  test('asks for no token again when the answer to a request from before the log-in comes after it', async () => {
+    const served = await serve(BENCH, { rules: { host: '127.0.0.1', token: TOKEN } });
+    const page = await openPage(served, '/lines');
+    await page.getByLabel('Token').waitFor();
+    const [opened, open] = gate();
+    await page.route('**/api/v1/session', async (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      const response = await route.fetch();
+      expect(response.status()).toBe(401);
+      await opened;
+      await route.fulfill({ response });
+    });
+    const asked = page.waitForRequest(
+      (request) => /\/session$/.test(request.url()) && request.method() === 'GET',
+    );
+    await page.reload();
+    const request = await asked;
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+    open();
+    await (await request.response())?.finished();
+    // A request that is made now is answered after that.
+    await page.evaluate(() => fetch('/api/v1/lines').then((response) => response.text()));
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    expect(await page.getByLabel('Token').count()).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import { pathOf } from '../../../../common/rest-client/client.js';
+import { CONFLICT, pathOf } from '../../../../common/rest-client/client.js';
 import type { ChangeRequest, RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import { ask, whyOff } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
@@ -114,8 +114,6 @@ async function repeat(
 type Sent =
   | { readonly ok: true; readonly registers: readonly RegisterView[] }
   | { readonly ok: false; readonly text: string; readonly isOther: boolean };
-
-const CONFLICT = 409;
 
 /** Sends a change, then reads the visible registers. */
 async function sendChange(device: string, change: ChangeRequest): Promise<Sent> {
