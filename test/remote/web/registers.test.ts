@@ -256,6 +256,8 @@ describeInBrowser('the view of the registers', () => {
     await page.getByLabel('Register 14').fill('running, alarm');
     await page.keyboard.press('Enter');
     await text(page, 14, 'running, alarm');
+    // Only then is the value after the edit read everywhere.
+    await page.getByLabel('Register 14').waitFor({ state: 'detached' });
     // The bit without a name is as it was.
     expect(holding(served, 'meter', 14, 1)).toEqual([0x89]);
     const bits = page.getByRole('group', { name: 'bits' });
