@@ -3,12 +3,16 @@
  * The output of lint comes last.
  */
 import { spawn } from 'node:child_process';
+import { getPriority, setPriority } from 'node:os';
 
 const { execPath } = process;
 const { npm_execpath: npm } = process.env;
 const [command = 'npm', ...first] = npm === undefined ? [] : [execPath, npm];
 
 const lint = spawn(command, [...first, 'run', '--silent', 'lint'], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** It computes only, and leaves the processor to tests that run in real time. */
+const LINT_NICENESS = 5;
+if (lint.pid !== undefined && getPriority() < LINT_NICENESS) setPriority(lint.pid, LINT_NICENESS);
 let said = '';
 for (const stream of [lint.stdout, lint.stderr]) {
   stream.setEncoding('utf8').on('data', (text) => {

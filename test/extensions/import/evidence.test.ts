@@ -506,3 +506,168 @@ it('a table in German, as one types it from a manual, has its tables, scales, ty
   });
   expect(notes).toEqual([]);
 });
+
+/* The next ones are public files of other authors, typed again in a few lines. */
+
+describe('a file with several tables', () => {
+  const markdown = (...tables: readonly (readonly string[])[]) =>
+    tables
+      .map(([header = '', ...rows]) =>
+        [header, header.replace(/[^|]+/g, '---'), ...rows].map((row) => `|${row}|`).join('\n'),
+      )
+      .join('\n\n');
+
+  it('numbers its registers in one way: one table with 30000 decides for that with 32016', () => {
+    const { registers, preview } = imported(
+      markdown(
+        [
+          'Address|Len|Name',
+          '30000|15|model_name',
+          '30015|10|serial',
+          '30070|1|id',
+          '30071|1|a',
+          '30072|1|b',
+        ],
+        ['Address|Len|Name', '32016|1|pv_01_voltage', '32017|1|pv_01_current'],
+      ),
+      'registers.md',
+    );
+    expect(Object.keys(registers)).toEqual(['holding']);
+    expect(registers.holding?.slice(-2).map(({ address }) => address)).toEqual([32016, 32017]);
+    expect(preview).toContain(
+      'column "Address": address, 0-based, as on the wire (but 2 could be register numbers: --base entity)',
+    );
+  });
+
+  it('has a header for each, also in CSV', () => {
+    const { registers, notes } = imported(
+      table(
+        'register,address,size,type,function',
+        'NS,30001,2,u32,read_input_register',
+        'Counters',
+        'register,address,min,size,type,function',
+        'A,30011,,2,f32,read_input_register',
+        'address,category,est type,use',
+        '30021,x,uint16,1',
+      ),
+    );
+    expect(registers.input?.map(({ address, type }) => [address, type])).toEqual([
+      [0, 'uint32'],
+      [10, 'float32'],
+      [20, 'uint16'],
+    ]);
+    expect(notes).toEqual(['line 3: not a register: "Counters"']);
+  });
+
+  it('has the addresses where the cells are hexadecimal, not where they are counts', () => {
+    const { registers } = imported(
+      markdown([
+        'Range|Registers|Type|Description',
+        '0x0000-0x0002|3 (6 B)|Holding|values',
+        '0x0042|1 (2 B)|Holding|code',
+        '0x0100-0x0101|2 (4 B)|Holding|energy',
+      ]),
+      'meter.md',
+    );
+    expect(registers.holding?.map(({ address }) => address)).toEqual([0, 1, 2, 66, 256]);
+  });
+
+  it('has no registers in a list with an ID next to a table of addresses, and says what is not read', () => {
+    const { registers, notes } = imported(
+      markdown(
+        ['id|host|port|type|description', '0|10.0.0.1|502|sdm630|a', '1|10.0.0.2|502|sdm630|b'],
+        ['address|name|function_code', '30|voltage|4', '32|current|4'],
+        ['Register|Range', '7200|0 to 6', '7203|5.0 to 23.0'],
+      ),
+      'meters.md',
+    );
+    expect(Object.keys(registers)).toEqual(['input']);
+    expect(notes).toEqual([
+      'line 1: not read: the table with "id", "host", "port", "type", "description"',
+      'line 11: not read: the table with "Register", "Range"',
+    ]);
+  });
+
+  it('has no registers where a row of prose mentions an address, or a sum is divided by addresses', () => {
+    const { registers } = imported(
+      markdown(
+        [
+          'ID|Name|Access|Description',
+          'serial_number|Serial|Read-only|x',
+          'device_address|Device|Read-write|Modbus address (1-247)',
+          'ct_rate|CT|Read-only|5',
+        ],
+        ['Category|Count|Avg/Addr', 'Faults|105|130', 'Energy|95|117', 'Grid|145|148'],
+        ['FC|Operation|Address types', '01|Read coils|Y0-Y8, C', '02|Read inputs|X0-X8', '04|Read|XD'],
+        ['Address|Name', '7|real'],
+      ),
+      'manual.md',
+    );
+    expect(registers).toMatchObject({ holding: [{ address: 7, name: 'real' }] });
+    expect(registers.holding).toHaveLength(1);
+  });
+});
+
+it('a table that names functions as FC=02 has them, and coil numbers may lack their zeros', () => {
+  const rows = [
+    'X001,BIT,100001,"FC=02"',
+    'C1,BIT,16385,"FC=01,05,15"',
+    'DS1,INT16,400001,"FC=03,06,16"',
+    'XD0,HEX,357345,"FC=04"',
+  ];
+  const { registers, notes } = imported(
+    table('Tag,Data Type,Modbus Address,Function Code', ...rows.map((row) => row.replace('HEX', 'UINT16'))),
+  );
+  expect(registers).toMatchObject({
+    discrete: [{ address: 0 }],
+    coils: [{ address: 16384, write: true }],
+    holding: [{ address: 0, type: 'int16', write: true }],
+    input: [{ address: 57344 }],
+  });
+  expect(notes).toEqual([]);
+});
+
+it('an address may follow the word for its table, and a range may leave out common digits', () => {
+  const { registers, notes } = imported(
+    table('Register,Name', 'input 35-36,power', 'holding 8,voltage', 'HR12,x', 'IR 104-05,z'),
+  );
+  expect(registers).toMatchObject({
+    input: [
+      { address: 35, type: 'uint32', name: 'power' },
+      { address: 104, type: 'uint32' },
+    ],
+    holding: [{ address: 8 }, { address: 12 }],
+  });
+  expect(notes).toEqual([]);
+});
+
+it('a column whose cells all name a table decides, whatever its header', () => {
+  const { registers } = imported(
+    table(
+      'address,type,datamodel',
+      '0,bit,COIL',
+      '2,bit,discrete',
+      '3,uint16,HOLDING_REGISTER',
+      '3,uint16,read_input_register',
+    ),
+  );
+  expect(registers).toMatchObject({
+    coils: [{ address: 0 }],
+    discrete: [{ address: 2 }],
+    holding: [{ address: 3 }],
+    input: [{ address: 3 }],
+  });
+});
+
+it('a column whose cells are no access is the name, and reserved[2] is two registers', () => {
+  const { registers, notes } = imported(
+    table('attribute,address,type', 'year,10,uint16', 'gap,11,reserved[2]', 'month,13,uint16'),
+  );
+  expect(registers.holding).toMatchObject([
+    { name: 'year' },
+    { name: 'gap' },
+    { address: 12 },
+    { name: 'month' },
+  ]);
+  expect(notes).toEqual(['line 3: unknown type "reserved[2]", so plain registers are served']);
+});

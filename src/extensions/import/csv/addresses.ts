@@ -10,6 +10,8 @@ export interface WrittenAddress {
   readonly words?: number;
   /** The bit in `100.3`, `100:3` or `100.b3`. */
   readonly bit?: number;
+  /** The table that a word before the number names: `input 35`, `HR100`. */
+  readonly table?: TableName;
   /** True for a KEPServerEX string such as `400020.16H`, whose length is in bytes. */
   readonly isString?: boolean;
 }
@@ -31,10 +33,14 @@ export interface AddressStyle {
 }
 
 const PATTERN =
-  /^(0?x)?([0-9a-f]+)(h)?(?:\s*(?:[-–~,/]|\.\.|to|bis)\s*(?:0?x)?([0-9a-f]+)h?)?(?:[.:]b?(\d{1,2}))?$/i;
+  /^(0x|x(?=[0-9a-f]{3}))?([0-9a-f]+)(h)?(?:\s*(?:[-–~,/]|\.\.|to|bis)\s*(?:0?x)?([0-9a-f]+)h?)?(?:[.:]b?(\d{1,2}))?$/i;
 const KEP_STRING = /^(\d{5,6})\.(\d{1,3})[HL]$/i;
 /** A register number with its table digit before an x: `4x0001`, `3X00012`. */
 const WITH_DIGIT = /^([134])x(\d{4,5})$/i;
+
+/** An address after the name of its table, as in `input 35` and `HR100`. */
+const WITH_TABLE =
+  /^(?:(holding|hr)|(input|ir)|(coils?)|(discrete(?: ?inputs?)?))(?: ?reg(?:ister)?s?\.?)?[ :#_]*(?=\d)/i;
 
 /** The text of an address without comments, a number in brackets or further lines. */
 function bareAddress(text: string): string {
@@ -62,6 +68,12 @@ export function areHex(header: string, cells: readonly string[]): boolean {
 /** Parses an address. @returns undefined if the text is not an address */
 export function writtenAddress(text: string, isHex: boolean): WrittenAddress | undefined {
   const bare = isHex ? bareAddress(text).replace(/\s+/g, '') : bareAddress(text);
+  const named = WITH_TABLE.exec(bare);
+  if (named) {
+    const table = (['holding', 'input', 'coils', 'discrete'] as const).find((_, i) => named[i + 1]);
+    const rest = writtenAddress(bare.slice(named[0].length), isHex);
+    return rest && { ...rest, ...(table && { table }) };
+  }
   const digit = WITH_DIGIT.exec(bare);
   if (digit) return writtenAddress(`${digit[1]}${digit[2]?.padStart(5, '0')}`, false);
   const string = KEP_STRING.exec(bare);
@@ -81,8 +93,12 @@ export function writtenAddress(text: string, isHex: boolean): WrittenAddress | u
   const base = isHex || prefix || suffix ? 16 : 10;
   if (base === 10 && !/^\d+$/.test(digits + (end ?? ''))) return undefined;
   const number = Number.parseInt(digits, base);
-  const last = end === undefined ? undefined : Number.parseInt(end, base);
-  if (last !== undefined && last < number) return undefined;
+  // The end of a range may lack the digits that it has in common with the beginning: 30004-05.
+  const isShort = end !== undefined && /\d{2}$/.test(end) && end.length < digits.length && /[-–~]/.test(bare);
+  const last = [end, isShort ? digits.slice(0, -end.length) + end : undefined]
+    .map((each) => Number.parseInt(each ?? '', base))
+    .find((each) => each >= number);
+  if (end !== undefined && last === undefined) return undefined;
   return {
     number,
     isLong: base === 10 && (digits.length === 5 || digits.length === 6),
@@ -100,12 +116,19 @@ const TABLE_OF_DIGIT: Readonly<Record<string, TableName>> = {
 };
 const DIGIT_OF_TABLE: Readonly<Record<TableName, number>> = { coils: 0, discrete: 1, input: 3, holding: 4 };
 
-/** The table and address that a register number of five or six digits stands for: 40001 is holding register 0. */
+/**
+ * The table and address that a register number of five or six digits stands for: 40001 is holding register 0.
+ * @param said the table that its row names
+ */
 export function numbered(
   { number, isLong, hasSix = false }: WrittenAddress,
   from: 0 | 1 = 1,
   haveSix = false,
+  said?: TableName,
 ): { table: TableName; address: number } | undefined {
+  // A coil number without its zeros: 8193 for 008193.
+  if (haveSix && !hasSix && said === 'coils' && number >= from)
+    return { table: said, address: number - from };
   if (!isLong || (haveSix && !hasSix)) return undefined;
   const span = hasSix ? 100_000 : 10_000;
   const table = TABLE_OF_DIGIT[Math.floor(number / span)];
@@ -132,7 +155,7 @@ export function numbersFrom(
   );
   const from = isBeyond && isFromZero ? 0 : 1;
   const tables = all.map(({ address, table, isWord = false }) => {
-    const meant = numbered(address, from, isBeyond);
+    const meant = numbered(address, from, isBeyond, table);
     if (meant === undefined || (!isBeyond && table !== undefined && table !== meant.table)) return false;
     return !(isWord && isOfBits(meant.table)) && DIGIT_OF_TABLE[meant.table];
   });

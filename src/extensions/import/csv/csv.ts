@@ -2,7 +2,16 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
 import { Collector, type ImportExtras, type Imported, type TableReading } from '../collected.js';
-import { columnsWithout, findColumns, MOST_COLUMNS, NO_HEADER, type SaidColumns } from './roles.js';
+import {
+  columnsWithout,
+  findColumns,
+  hasAddressHeader,
+  hasIds,
+  isHeaderRow,
+  MOST_COLUMNS,
+  NO_HEADER,
+  type SaidColumns,
+} from './roles.js';
 import {
   type Block,
   type CsvRow,
@@ -34,17 +43,30 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
   const areMarkdown = isMarkdown(text);
   const blocks: readonly Block[] = areMarkdown
     ? markdownBlocks(text)
-    : [{ title: device, rows: separator === undefined ? [] : rowsOf(text, separator) }];
+    : separator === undefined
+      ? []
+      : blocksOf(rowsOf(text, separator), device);
   const said = (extras.columns ?? new Map()) as SaidColumns;
   const collector = new Collector();
   const lines = new Set<string>();
+  const found = blocks.flatMap(({ title, rows, headers }) => {
+    const columns =
+      findColumns(rows, said, headers) ?? (areMarkdown ? undefined : columnsWithout(rows, said));
+    return columns ? [{ title, columns, rows: rows.slice(rows.indexOf(columns.header) + 1) }] : [];
+  });
+  // Next to a table with addresses, a list with an "ID" is about something else, such as devices.
+  const isSaid = [...said.values()].includes('address');
+  const registers = found.filter(({ columns }) => isSaid || !hasIds(columns));
+  const readers = (registers.length > 0 ? registers : found).map(
+    ({ title, columns, rows }) => new TableReader(collector, columns, rows, title, extras),
+  );
+  for (const { line, cells } of unreadIn(blocks, readers))
+    collector.note(`line ${line}`, `not read: the table with ${cells.slice(0, 6).map(quote).join(', ')}`);
+  // A file numbers its registers in one way: a table that only has addresses on the wire decides for the others.
+  const areWire = readers.some(({ numbering }) => numbering.others !== undefined);
   const tables: TableReading[] = [];
-  for (const { title, rows } of blocks) {
-    const columns = findColumns(rows, said) ?? (areMarkdown ? undefined : columnsWithout(rows, said));
-    if (!columns) continue;
-    const { header } = columns;
-    const reader = new TableReader(collector, columns, rows.slice(rows.indexOf(header) + 1), title, extras);
-    const { reading, preview } = reader.read(device);
+  for (const reader of readers) {
+    const { reading, preview } = reader.read(device, areWire);
     for (const line of preview) lines.add(line);
     tables.push(reading);
   }
@@ -60,6 +82,30 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
         : `headers in lines ${headers.join(', ')}`;
   const { value } = collector.end(`${how}, ${where}`, [...decided, ...lines]);
   return success({ ...value, tables });
+}
+
+/**
+ * The headers of the tables that were not read although a column is called like one of addresses, so that nothing is
+ * lost in silence.
+ */
+function unreadIn(blocks: readonly Block[], readers: readonly TableReader[]): CsvRow[] {
+  const read = new Set(readers.map(({ header }) => header));
+  return blocks.flatMap(({ rows: [first], headers, rows }) =>
+    first && headers !== undefined && hasAddressHeader(first) && !rows.some((row) => read.has(row))
+      ? [first]
+      : [],
+  );
+}
+
+/** The tables in a CSV file: each header begins one. The title of a further table is the last line above it. */
+function blocksOf(rows: readonly CsvRow[], device: string): Block[] {
+  const headers = rows.flatMap((row, i) => (isHeaderRow(row) ? [i] : []));
+  // A header of two lines begins one table.
+  const starts = headers.filter((at, i) => i > 0 && at > (headers[i - 1] ?? 0) + 1);
+  return [0, ...starts].map((start, i) => {
+    const title = rows[start - 1]?.cells.filter((cell) => cell !== '') ?? [];
+    return { title: title.length === 1 ? (title[0] ?? '') : device, rows: rows.slice(start, starts[i]) };
+  });
 }
 
 /** The table in a file with no recognised column: its first full row, and some of the rows below it. */

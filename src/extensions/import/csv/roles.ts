@@ -15,9 +15,9 @@ import { accessOf, tableOf } from './words.js';
  */
 const HEADERS = {
   address:
-    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset protocoloffset modbusregister adresse registeradresse pointaddress coil discreteinput inputregister holdingregister registers id | addr address adress adresse register',
+    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset protocoloffset modbusregister adresse registeradresse pointaddress coil discreteinput inputregister holdingregister addressrange registerrange registers id | addr address adress adresse register',
   last: 'addrend endaddress lastaddress endregister |',
-  name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title metric documentedname item | name title bezeichnung parameter',
+  name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title metric documentedname item attribute acronym quantity | name title bezeichnung parameter',
   type: 'type datatype format dataformat dtype typ datentyp datenformat valuetype encoding sizeofvariable size modbusregister | type format datatype datentyp datenformat variable',
   table:
     'table registertype regtype function functioncode fc modbusfunction functioncodes objecttype memory area space inputtype block registerart registertyp funktion funktionscode type | table registertype function registerart registertyp',
@@ -90,30 +90,69 @@ const MISFITS: Readonly<Partial<Record<ColumnRole, number>>> = {
   address: 5,
   name: 4,
   type: 3,
-  access: 4,
   unit: 4,
   description: 2,
   order: 2,
 };
 const MISFIT = 10;
+/** The same for a header that only contains a word for an address, as "Address types" does. */
+const AMONG_MISFIT = 8;
 
 /**
  * Finds the header: the row whose columns have the best scores, including an address column and at least one
  * more.
+ * @param headers the number of rows that may be the header
  * @returns undefined if there is none
  */
-export function findColumns(rows: readonly CsvRow[], said: SaidColumns = new Map()): Columns | undefined {
+export function findColumns(
+  rows: readonly CsvRow[],
+  said: SaidColumns = new Map(),
+  headers = HEADER_ROWS,
+): Columns | undefined {
   let best: { readonly columns: Columns; readonly score: number } | undefined;
-  for (const [i, header] of rows.slice(0, HEADER_ROWS).entries()) {
+  for (const [i, header] of rows.slice(0, headers).entries()) {
     const found = rolesOf(header, rows.slice(i + 1, i + 1 + SAMPLE), said);
     const address = found.columns.of.get('address');
     // If the header of the address column is itself an address, the row is no header: the user gave columns
     // by number.
     const isHeader = address !== undefined && !/^\d/.test(header.cells[address] ?? '');
-    const isUsable = isHeader && found.columns.of.size > 1;
+    const isUsable = isHeader && found.columns.of.size > 1 && isOfRegisters(found.columns, address);
     if (isUsable && (!best || found.score > best.score)) best = found;
   }
   return best?.columns;
+}
+
+/**
+ * False for a table of totals or averages: its header only contains a word for an address, as "Avg/Addr" does,
+ * and no column says what is at the address.
+ */
+function isOfRegisters({ header, of }: Columns, address: number): boolean {
+  const others = [...of.keys()].filter((role) => role !== 'address' && role !== 'words' && role !== 'bytes');
+  return others.length > 0 || isOneOf(ADDRESS_WORDS, header.cells[address] ?? '');
+}
+
+/** All headers of address columns. */
+const ADDRESS_WORDS: ReadonlySet<string> = new Set(WORDS.find(({ role }) => role === 'address')?.exact);
+
+function isOneOf(words: ReadonlySet<string>, cell: string): boolean {
+  return formsOf(cell).whole.some((word) => words.has(word));
+}
+
+/** True if a header has a column that may contain addresses. */
+export function hasAddressHeader({ cells }: CsvRow): boolean {
+  return cells.some((cell) => isOneOf(ADDRESS_WORDS, cell));
+}
+
+/** True if the addresses are in a column "ID". */
+export function hasIds({ header, of }: Columns): boolean {
+  return /^id$/i.test(header.cells[of.get('address') ?? -1] ?? '');
+}
+
+/** True for a row of at least two cells without a number, one of which is the header of an address column. */
+export function isHeaderRow({ cells }: CsvRow): boolean {
+  const texts = cells.slice(0, MOST_COLUMNS).filter((cell) => cell !== '');
+  const areWords = texts.length > 1 && !texts.some((cell) => /^[\d.,+-]+$|^(?:0x)?\d[\da-f]*h?$/i.test(cell));
+  return areWords && texts.some((cell) => isOneOf(ADDRESS_WORDS, cell));
 }
 
 /** The header line of a table without a header. */
@@ -179,9 +218,10 @@ function rolesOf(
     const isKnown = WORDS.some(({ exact }) => exactRank(forms, exact) !== undefined);
     return WORDS.flatMap(({ role, exact, among }) => {
       if (taken.has(role)) return [];
-      const ofHeader = headerScore(forms, exact, isKnown ? [] : among);
+      const named = headerScore(forms, exact, isKnown ? [] : among);
+      const ofHeader = named === 0 && !isKnown && doCellsDecide(role, text, cells) ? AMONG : named;
       const shown = role === 'type' ? cells.map((cell) => typeText(text, cell)) : cells;
-      const score = ofHeader === 0 ? 0 : ofHeader + cellScore(role, shown);
+      const score = ofHeader === 0 ? 0 : ofHeader + cellScore(role, shown, ofHeader > AMONG);
       return score >= LEAST ? [{ column, role, score }] : [];
     });
   });
@@ -246,20 +286,36 @@ function plain(text: string): string {
 }
 
 /** The score of a column's cells for a role: positive if they fit, negative if they do not. */
-function cellScore(role: ColumnRole, cells: readonly string[]): number {
+function cellScore(role: ColumnRole, cells: readonly string[], isExact: boolean): number {
   if (cells.length === 0) return -FITTING;
   const fitting = cells.filter((cell) => FITS[role](cell)).length / cells.length;
   // Most addresses occur in one row only, and register numbers also name the table.
   const share = role === 'address' ? Math.min(fitting, (2 * new Set(cells).size) / cells.length) : fitting;
   const bonus = role === 'address' && cells.every((cell) => /^[0134]\d{4,5}\b/.test(cell)) ? NUMBERED : 0;
-  return share * FITTING + bonus - (1 - share) * (MISFITS[role] ?? MISFIT);
+  const misfit = role === 'address' && !isExact ? AMONG_MISFIT : (MISFITS[role] ?? MISFIT);
+  return share * FITTING + bonus - (1 - share) * misfit;
+}
+
+/**
+ * True if cells show the role although the header does not: all name a table in words, or all are hexadecimal
+ * addresses in a column "Range" or "Start".
+ */
+function doCellsDecide(role: ColumnRole, header: string, cells: readonly string[]): boolean {
+  if (cells.length < 3) return false;
+  if (role === 'table') return cells.every((cell) => isText(cell) && tableOf(cell) !== undefined);
+  return (
+    role === 'address' &&
+    /^(?:range|start|from)$/i.test(header) &&
+    cells.every((cell) => /^0x[\da-f]{3,4}/i.test(cell) && writtenAddress(cell, true) !== undefined)
+  );
 }
 
 const isNumber = (cell: string) => decimalOf(cell) !== undefined;
 /** The maximum size of a value in bytes or registers. Greater numbers are addresses. */
 const MOST_COUNTED = 250;
 const isCount = (cell: string) =>
-  /^\d{1,4}(?:\s*(?:bytes?|words?|registers?))?$/i.test(cell) && Number.parseInt(cell, 10) <= MOST_COUNTED;
+  /^\d{1,4}(?:\s*(?:bytes?|words?|registers?|\([^)]*\)))?$/i.test(cell) &&
+  Number.parseInt(cell, 10) <= MOST_COUNTED;
 const isText = (cell: string) => /\p{L}/u.test(cell);
 
 const FITS: Readonly<Record<ColumnRole, (cell: string) => boolean>> = {

@@ -93,6 +93,8 @@ function quotedAt(text: string, start: number): { text: string; end: number; new
 export interface Block {
   readonly title: string;
   readonly rows: readonly CsvRow[];
+  /** The number of rows that may be the header, if the file shows it. */
+  readonly headers?: number;
 }
 
 /** A Markdown table row, and a heading. Below a ruler, the bars at both ends of a row may be missing. */
@@ -127,8 +129,8 @@ function linesOf(text: string): string[] {
 
 /** The tables in a Markdown text. The title of each is the last heading above it, or the last line. */
 export function markdownBlocks(text: string): Block[] {
-  const blocks: { title: string; rows: CsvRow[] }[] = [];
-  let open: { title: string; rows: CsvRow[] } | undefined;
+  const blocks: { title: string; rows: CsvRow[]; headers?: number }[] = [];
+  let open: (typeof blocks)[number] | undefined;
   let title = '';
   const lines = linesOf(text);
   for (const [i, line] of lines.entries()) {
@@ -139,12 +141,18 @@ export function markdownBlocks(text: string): Block[] {
         blocks.push(open);
       }
       if (!isRuler(line)) open.rows.push({ line: i + 1, cells: markdownCells(line) });
+      // Above a ruler is the header. If that is empty, the first row is the header.
+      else open.headers ??= Math.max(1, open.rows.length) + (open.rows.every(isEmpty) ? 1 : 0);
       continue;
     }
     open = undefined;
     if (line.trim() !== '') title = line.replace(MARKS_BEFORE, '').replace(MARKS_BEHIND, '');
   }
   return blocks;
+}
+
+function isEmpty({ cells }: CsvRow): boolean {
+  return cells.every((cell) => cell === '');
 }
 
 /** The cells of a row, without emphasis marks and comments. A bar after a backslash is part of its cell. */

@@ -22,7 +22,7 @@ import {
   writtenAddress,
 } from './addresses.js';
 import { unitOf } from './numbers.js';
-import { type ColumnRole, type Columns, MOST_COLUMNS } from './roles.js';
+import { type ColumnRole, type Columns, hasIds, MOST_COLUMNS } from './roles.js';
 import type { CsvRow } from './rows.js';
 import { TableText } from './table-text.js';
 import { accessOf, type TableWord, tableOf, tableOfTitle } from './words.js';
@@ -48,6 +48,10 @@ export class TableReader {
   /** Whether lengths are in bytes rather than registers. */
   #countsBytes = false;
   #inUnits: boolean;
+  readonly #isHex: boolean;
+  readonly #placed: readonly PlacedRow[];
+  /** How the addresses of this table are numbered, judging by the table alone. */
+  readonly numbering: Omit<AddressStyle, 'isHex'>;
 
   constructor(
     collector: Collector,
@@ -63,27 +67,23 @@ export class TableReader {
     this.#extras = extras;
     this.#inUnits = extras.inUnits ?? false;
     this.#text = new TableText(columns, rows, (row, message) => this.#note(row, message));
+    const cells = rows.map((row) => this.#text.of(row, 'address')).filter((cell) => cell !== '');
+    this.#isHex = areHex(this.#text.headerOf('address') ?? '', cells);
+    this.#placed = this.#placedRows(this.#isHex);
+    this.numbering = this.#numbersIn();
   }
 
-  /** Reads all rows. @returns how the columns were interpreted */
-  read(device: string): { readonly reading: TableReading; readonly preview: readonly string[] } {
-    const isHex = areHex(
-      this.#text.headerOf('address') ?? '',
-      this.#rows.map((row) => this.#text.of(row, 'address')).filter((cell) => cell !== ''),
-    );
-    const placed = this.#placedRows(isHex);
-    const { base } = this.#extras;
-    const all = placed.map(({ row, address, word }) => ({
-      ...{ address, table: word?.table },
-      isWord: (dataTypeOf(this.#text.of(row, 'type'), 1)?.type ?? 'bit') !== 'bit',
-    }));
-    const found = this.#numbersIn(all);
-    const style = {
-      isHex,
-      ...(base === undefined
-        ? found
-        : { numbersFrom: base === 'entity' ? (found.numbersFrom ?? 1) : undefined }),
-    };
+  get header(): CsvRow {
+    return this.#columns.header;
+  }
+
+  /** Reads all rows. @param areWire whether the file has addresses on the wire, judging by another table */
+  read(
+    device: string,
+    areWire: boolean,
+  ): { readonly reading: TableReading; readonly preview: readonly string[] } {
+    const placed = this.#placed;
+    const style = this.#styleIn(areWire);
     this.#countsBytes = this.#doesCountBytes(placed);
     this.#inUnits ||= this.#hasDefaultsInUnits();
     for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
@@ -91,15 +91,31 @@ export class TableReader {
     return { reading, preview: this.#preview(reading, style) };
   }
 
+  /** How the addresses are numbered, unless the user or another table of the file says otherwise. */
+  #styleIn(areWire: boolean): AddressStyle {
+    const { base } = this.#extras;
+    const { numbering } = this;
+    const isHex = this.#isHex;
+    if (base !== undefined)
+      return { isHex, numbersFrom: base === 'entity' ? (numbering.numbersFrom ?? 1) : undefined };
+    if (areWire && numbering.numbersFrom !== undefined && !numbering.haveSix)
+      return { isHex, numbersFrom: undefined, others: this.#placed.length };
+    return { isHex, ...numbering };
+  }
+
   /**
    * Decides how addresses are numbered. Identifiers, such as those in NIBE's files, are wire addresses,
    * unless some are too large for that: then they are register numbers.
    */
-  #numbersIn(all: Parameters<typeof numbersFrom>[0]): ReturnType<typeof numbersFrom> {
-    const found = numbersFrom(all);
-    const areIds = /^id$/i.test(this.#text.headerOf('address') ?? '');
-    return areIds && found.numbersFrom !== undefined && !found.haveSix
-      ? { numbersFrom: undefined, others: all.length }
+  #numbersIn(): ReturnType<typeof numbersFrom> {
+    const found = numbersFrom(
+      this.#placed.map(({ row, address, word }) => ({
+        ...{ address, table: word?.table },
+        isWord: (dataTypeOf(this.#text.of(row, 'type'), 1)?.type ?? 'bit') !== 'bit',
+      })),
+    );
+    return hasIds(this.#columns) && found.numbersFrom !== undefined && !found.haveSix
+      ? { numbersFrom: undefined, others: this.#placed.length }
       : found;
   }
 
@@ -135,7 +151,7 @@ export class TableReader {
       const table = this.#text.of(row, 'table');
       const word = tableOf(table);
       if (table !== '' && word === undefined) this.#note(row, `unknown table ${quote(table)}`);
-      const usual = this.#extras.table ?? titled;
+      const usual = address.table ?? this.#extras.table ?? titled;
       return [{ row, address, word: word ?? (usual && { table: usual, write: false }) }];
     });
   }
@@ -187,7 +203,9 @@ export class TableReader {
     device: string,
   ): void {
     const number =
-      style.numbersFrom === undefined ? undefined : numbered(written, style.numbersFrom, style.haveSix);
+      style.numbersFrom === undefined
+        ? undefined
+        : numbered(written, style.numbersFrom, style.haveSix, word?.table);
     if (style.numbersFrom !== undefined && !number)
       this.#note(
         row,
@@ -273,13 +291,15 @@ export class TableReader {
   }
 
   /**
-   * The number of registers in `string[6]` if the next address is 6 higher: in that case 6 does not count
-   * characters.
+   * The number of registers in `string[6]` or `reserved[6]` if the next address is 6 higher: in that case 6 does
+   * not count characters.
    */
   #lengthUntil(row: CsvRow, type: string, address: number, next: number | undefined): number | undefined {
     const count = Number(/^\D*[[(](\d{1,3})[\])]$/.exec(type)?.[1]);
     if (next === undefined || next - address !== count || count < 2) return undefined;
-    if (dataTypeOf(type, undefined)?.type !== 'string') return undefined;
+    const known = dataTypeOf(type, undefined);
+    if (known === undefined) return count;
+    if (known.type !== 'string') return undefined;
     this.#note(row, `type ${quote(type)}: ${count} registers, because the next address is ${count} higher`);
     return count;
   }

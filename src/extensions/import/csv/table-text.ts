@@ -41,7 +41,7 @@ export class TableText {
   whole(row: CsvRow, role: ColumnRole, isNoted = true): number | undefined {
     const text = this.of(row, role);
     if (text === '') return undefined;
-    const number = decimalOf(/^(\d+)\s*(?:bytes?|words?|registers?)$/i.exec(text)?.[1] ?? text);
+    const number = decimalOf(/^(\d+)\s*(?:bytes?|words?|registers?|\([^)]*\))$/i.exec(text)?.[1] ?? text);
     if (number !== undefined && Number.isInteger(number) && number >= 0) return number;
     if (isNoted) this.#note(row, `${role} ${quote(text)}: expected a whole number`);
     return undefined;

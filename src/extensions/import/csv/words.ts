@@ -34,7 +34,7 @@ export function tableOf(text: string): TableWord | undefined {
     if (found !== undefined) return { table: found, write: false };
   }
   const codes = text.slice(0, 60).match(/\d+/g)?.map(Number) ?? [];
-  if (codes.length === 0 || !/^(?:fc|fn|f|function|code|0x|read|write|r|w|[\d\s,;/&+:()x-])+$/i.test(text))
+  if (codes.length === 0 || !/^(?:fc|fn|f|function|code|0x|read|write|r|w|[\d\s,;/&+:=()x-])+$/i.test(text))
     return undefined;
   const known = codes.filter((code) => code !== 0 || codes.length === 1).map(functionOf);
   const table = known[0]?.table;
