@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { METER, VIRTUAL_LINE } from '../cli/verbs/plant.js';
@@ -11,14 +11,8 @@ import { dist, startProgram } from '../support/program.mjs';
 
 const { newDirectory } = scratchSpace();
 
-/** A port of 127.0.0.1 on which nobody listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+/** The discard port, on which nobody listens. */
+const NOBODY = 9;
 
 /** What comes first from a line after a request for registers 0 to 2 of unit 1. */
 function asked(program: Awaited<ReturnType<typeof startProgram>>, line: string): Promise<string> {
@@ -32,7 +26,6 @@ function asked(program: Awaited<ReturnType<typeof startProgram>>, line: string):
 }
 
 it('reaches lines, real devices and a broker by name, a serial port, and shows console and metrics', async () => {
-  const port = await freePort();
   const units = { 1: 'meter' };
   const plant = await startProgram({
     config: {
@@ -51,14 +44,14 @@ it('reaches lines, real devices and a broker by name, a serial port, and shows c
         lan: { tcp: { port: 0 }, units: { 1: 'byName' } },
         serial: { tcp: { port: 0 }, units: { 1: 'byPort' } },
       },
-      mqtt: { url: `mqtt://localhost:${port}` },
+      mqtt: { url: `mqtt://localhost:${NOBODY}` },
     },
   });
   onTestFinished(() => void program.stop());
   const reply = '000100000009010306000100020003';
   expect(await asked(program, 'lan')).toBe(reply);
   expect(await asked(program, 'serial')).toBe(reply);
-  await expect.poll(() => program.output.stderr).toContain(`localhost:${port}`);
+  await expect.poll(() => program.output.stderr).toContain(`localhost:${NOBODY}`);
   for (const [path, text] of [
     ['/', '<html'],
     ['/metrics', 'modbus_sim_'],
@@ -68,9 +61,8 @@ it('reaches lines, real devices and a broker by name, a serial port, and shows c
 });
 
 it('asks a server by name', async () => {
-  const port = await freePort();
-  const { code, stdout, stderr } = await run(['test-server', '--tcp', `localhost:${port}`], newDirectory());
-  expect(stdout + stderr).toContain(`localhost:${port}: no connection (ECONNREFUSED)`);
+  const { code, stdout, stderr } = await run(['test-server', '--tcp', `localhost:${NOBODY}`], newDirectory());
+  expect(stdout + stderr).toContain(`localhost:${NOBODY}: no connection (ECONNREFUSED)`);
   expect(code).toBe(2);
 });
 

@@ -274,6 +274,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'src/simulator/traffic/counters.ts',
       'src/simulator/traffic/sums.ts',
       'src/testing/doing.ts',
+      'src/testing/report/recorded-registers.ts',
       'src/testing/report/words.ts',
       'src/testing/run-kinds.ts',
     ],
@@ -381,7 +382,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     why: 'it is on the side of the desk, and reads the traffic that is kept',
   },
   view: {
-    knows: ['common', 'schema', 'protocol', 'traffic', 'testing', 'learn'],
+    knows: ['common', 'schema', 'protocol', 'traffic', 'commands', 'testing', 'learn'],
     external: /^(zod|node:zlib)$/,
     why: 'it turns the bytes of a file into those of a page, and reads and writes no file',
   },

@@ -116,7 +116,7 @@ int main(int count, char **argument) {
     return 2;
   }
   modbus_set_slave(bus, 1);
-  modbus_set_response_timeout(bus, 2, 0);
+  modbus_set_response_timeout(bus, 20, 0);
   if (modbus_connect(bus) < 0) {
     fprintf(stderr, "connect: %s\n", modbus_strerror(errno));
     return 1;

@@ -10,9 +10,12 @@ import { describeWithPeer } from './peer.js';
 /** A net: each command is a start of the program. */
 const LIMIT_MS = 600_000;
 
+/** For an answer that comes, on a busy machine too. */
+const PATIENCE = ['--timeout', '60s'];
+
 /** What the command prints, and its exit code. */
 function fleet(port: number, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const all = [join(dist, 'main.js'), 'fleet', ...args, '--broker', `mqtt://127.0.0.1:${port}`];
+  const all = [join(dist, 'main.js'), 'fleet', ...args, '--broker', `mqtt://127.0.0.1:${port}`, ...PATIENCE];
   return new Promise((resolve) => {
     execFile(process.execPath, all, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr });

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { freePort } from '../remote/api/masters.js';
 import { isInstalled } from './peer.js';
 
 /** Why there is no mosquitto; undefined where there is one. */
@@ -12,17 +12,6 @@ export const noMosquitto =
   isInstalled('mosquitto', '-h') && isInstalled('mosquitto_rr', '--help')
     ? undefined
     : 'mosquitto is not installed (apt-get install mosquitto mosquitto-clients)';
-
-/** A port of this machine that nobody has at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 export interface Mosquitto {
   readonly port: number;

@@ -79,7 +79,7 @@ async function publishBytes({ options }: Mosquitto, topic: string, payload: Buff
 async function ask({ options }: Mosquitto, command: string, input: object): Promise<Record<string, unknown>> {
   const { stdout } = await run('mosquitto_rr', [
     ...options,
-    ...['-V', '5', '-W', '10', '-t', `modbus-sim/b1/command/${command}`],
+    ...['-V', '5', '-W', '60', '-t', `modbus-sim/b1/command/${command}`],
     ...['-e', 'modbus-sim/fleet/answers', '-D', 'publish', 'correlation-data', `${Math.random()}`],
     ...['-m', JSON.stringify(input)],
   ]);
@@ -144,9 +144,13 @@ describeWithPeer('a bench on mosquitto', noMosquitto, () => {
         client: expect.stringMatching(/^127\.0\.0\.1:/),
       });
 
-      await publish(broker, 'house/pv', '{"value": 1.25}');
-      await expect.poll(async () => (await client.readHoldingRegisters(2, 1)).data).toEqual([1250]);
-      // It is stale again after 3 s.
+      // It is stale again after 3 s, so on a busy machine it is published until it is read in time.
+      await expect
+        .poll(async () => {
+          await publish(broker, 'house/pv', '{"value": 1.25}');
+          return (await client.readHoldingRegisters(2, 1)).data;
+        })
+        .toEqual([1250]);
       const pv = 'modbus-sim/b1/devices/me%2Fter/values/pv';
       await expect.poll(() => heard).toContainEqual({ topic: pv, payload: '1250' });
       await expect.poll(async () => (await client.readHoldingRegisters(2, 1)).data).toEqual([0xffff]);
@@ -208,10 +212,10 @@ describeWithPeer('a bench on mosquitto', noMosquitto, () => {
       await broker.stop();
       expect(await fetch(`${rest}/old`, { method: 'DELETE' })).toMatchObject({ status: 204 });
       await broker.start();
-      await expect.poll(() => retainedBy(broker)).toContain('modbus-sim/b1/devices/me%2Fter/values/voltage');
+      // A list that is cut short has neither.
       await expect
-        .poll(async () => (await retainedBy(broker)).filter((topic) => /old/.test(topic)))
-        .toEqual([]);
+        .poll(async () => (await retainedBy(broker)).filter((topic) => /old|values.voltage/.test(topic)))
+        .toEqual(['modbus-sim/b1/devices/me%2Fter/values/voltage']);
     },
     LIMIT_MS,
   );

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { newClient } from '../../src/modbus/client/client.js';
+import { freePort } from '../remote/api/masters.js';
 import { dist, makeTempDir, startProgram } from '../support/program.mjs';
-import { freePort, mosquitto, noMosquitto } from './mosquitto.js';
+import { mosquitto, noMosquitto } from './mosquitto.js';
 import { describeWithPeer, isInstalled } from './peer.js';
 
 const LIMIT_MS = 600_000;

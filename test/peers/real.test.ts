@@ -48,7 +48,7 @@ function mixedRequests(count: number): Uint8Array[] {
 async function askAll(client: ModbusClient, unitId: number, requests: readonly Uint8Array[]) {
   const replies: string[] = [];
   for (const pdu of requests) {
-    const outcome = await client.ask({ unitId, pdu, timeout: 5000 });
+    const outcome = await client.ask({ unitId, pdu, timeout: 30_000 });
     replies.push(outcome.kind === 'answered' ? hexOf(outcome.pdu) : outcome.kind);
   }
   return replies;
@@ -134,7 +134,7 @@ describeWithPeer(
       });
       const expected = await askAll(direct, 5, requests);
       const tcp = { host: '127.0.0.1', port: Number(behind.first) };
-      const { to } = await startFront({ meter: { real: { tcp, unit: 5 }, writes: true } });
+      const { to } = await startFront({ meter: { real: { tcp, unit: 5, timeout: '20s' }, writes: true } });
       expect(await askAll(clientOf(to), 1, requests)).toEqual(expected);
       expect(expected.filter((reply) => reply === 'timeout')).toEqual([]);
       expect(new Set(expected.map((reply) => reply.slice(0, 2))).size).toBeGreaterThan(15);
@@ -155,7 +155,7 @@ describeWithPeer(
       const [own, other] = await pair();
       await startServer('rtu', other);
       const serial = { path: own, baudRate: 115200 };
-      const { to } = await startFront({ meter: { real: { serial, unit: 5, timeout: '5s' }, writes: true } });
+      const { to } = await startFront({ meter: { real: { serial, unit: 5, timeout: '20s' }, writes: true } });
       expect(await askAll(clientOf(to), 1, requests)).toEqual(expected);
     });
 
@@ -166,7 +166,7 @@ describeWithPeer(
       const tcp = { host: '127.0.0.1', port: Number(server.first) };
       const spare = { registers: { holding: [{ address: 0, value: new Array(200).fill(0), write: true }] } };
       const { to, front } = await startFront({
-        meter: { real: { tcp, unit: 5, timeout: '500ms' }, writes: true, fallback: 'spare' },
+        meter: { real: { tcp, unit: 5, timeout: '20s' }, writes: true, fallback: 'spare' },
         spare,
       });
       const client = clientOf(to);
@@ -177,9 +177,9 @@ describeWithPeer(
         for (let i = 0; i < rounds; i++) {
           value++;
           const write = Uint8Array.of(6, 0, 0, value >> 8, value & 0xff);
-          const written = await client.ask({ unitId: 1, pdu: write, timeout: 2000 });
+          const written = await client.ask({ unitId: 1, pdu: write, timeout: 30_000 });
           if (written.kind !== 'answered') unanswered.push(value);
-          const { kind } = await client.ask({ unitId: 1, pdu: read, timeout: 2000 });
+          const { kind } = await client.ask({ unitId: 1, pdu: read, timeout: 30_000 });
           // A read is answered in any case: by the real device, or by the fallback.
           expect(kind).toBe('answered');
         }

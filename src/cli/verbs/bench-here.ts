@@ -4,6 +4,7 @@ import { Findings, fileFindings } from '../../common/schema/findings.js';
 import { withFreePortsHint } from '../../document/free-ports.js';
 import type { ConfigurationSource } from '../../document/load.js';
 import { LineMap } from '../../remote/api/line-map.js';
+import { MOST_RECORDED, recordRegisters } from '../../remote/api/register-recorder.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import type { Line } from '../../simulator/line.js';
@@ -98,7 +99,8 @@ export function orderHere<Order extends { readonly line: Line }>(
 /**
  * Runs a client test or a fuzz run on a line's client. Starts the client's program first and stops it at the
  * end.
- * @param command the command line of the client; undefined for a client that is already running
+ * @param wanted `dut` is the command line of the client, undefined for a client that is already running; `html`
+ * is the page to write
  * @param stop resolves when the run is to stop
  * @param make makes the run; `restart` starts the client again, and says why if it can't
  * @param kind the kind of the run
@@ -107,7 +109,7 @@ export function orderHere<Order extends { readonly line: Line }>(
  */
 export async function runOnClient(
   simulator: Simulator,
-  command: string | undefined,
+  { dut: command, html }: { readonly dut?: string | undefined; readonly html?: string | undefined },
   stop: Promise<unknown>,
   kind: RunKind,
   make: (restart: () => Promise<string | undefined>, audience: Audience) => ClientRun,
@@ -139,15 +141,26 @@ export async function runOnClient(
     void stop.then(() => run.stop());
     const report = await run.run().finally(() => progress.end());
     over(report);
-    return success(await shownReport(report, simulator));
+    return success(await shownReport(report, simulator, html === undefined ? 0 : MOST_RECORDED));
   } finally {
     await stopDut();
   }
 }
 
-/** Returns a report as plain data, with the names and values of registers. Works after the simulator has stopped. */
-export async function shownReport(report: Report, simulator: Simulator): Promise<ReportView> {
-  const map = new LineMap(new LocalRpc(newTestContext(simulator, await warningLog())), simulator.traffic);
+/**
+ * Returns a report as plain data, with the names and values of registers. Works after the simulator has stopped.
+ * @param recorded maximum size of the registers for its page, in characters of JSON; 0 for none
+ */
+export async function shownReport(
+  report: Report,
+  simulator: Simulator,
+  recorded: number,
+): Promise<ReportView> {
+  const rpc = new LocalRpc(newTestContext(simulator, await warningLog()));
+  const map = new LineMap(rpc, simulator.traffic);
   const configuration = [...configurationText(simulator.running)].join('');
-  return viewReport(report, configuration, await map.viewer(framesOf(report)));
+  const view = viewReport(report, configuration, await map.viewer(framesOf(report)));
+  return recorded > 0
+    ? { ...view, registers: await recordRegisters(rpc, map, framesOf(report), recorded) }
+    : view;
 }

@@ -104,7 +104,7 @@ function readMoves(
 }
 
 function fuzzLine(
-  { dut, capture }: FuzzCommand,
+  { dut, capture, html }: FuzzCommand,
   simulator: Simulator,
   order: FuzzOrder,
   stop: Promise<unknown>,
@@ -115,7 +115,7 @@ function fuzzLine(
   );
   const make = (restart: () => Promise<string | undefined>, audience: Audience) =>
     new FuzzRun(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
-  return runOnClient(simulator, dut, stop, 'fuzz', make, ({ fuzzed }) => {
+  return runOnClient(simulator, { dut, html }, stop, 'fuzz', make, ({ fuzzed }) => {
     if (capture === undefined || !fuzzed) return;
     const unwritten = writeCapture(simulator, { file: capture, ...fuzzed }, capture, [line.name]);
     if (unwritten !== undefined) complain(unwritten);

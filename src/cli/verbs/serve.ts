@@ -115,7 +115,11 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   if (demo !== undefined) say(demo);
   if (mqtt) say(`MQTT on ${mqtt.url}, topic ${mqtt.topic}`);
   await state?.keeper.begin();
-  save = () => state?.keeper.end();
+  let saving: Promise<void> | undefined;
+  save = () => {
+    saving ??= state?.keeper.end();
+    return saving;
+  };
   const file = sourceName(source);
   const rest = api.defaultPort === undefined ? undefined : served.addresses.join(' and ');
   const supervision = service?.ok
@@ -146,7 +150,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
     .then(() => stopped)
     .then(() => clearTimeout(late))
     .then(() => desk.stop())
-    .then(() => state?.keeper.end())
+    .then(saved)
     .then(
       () => OK,
       (error: Error) => complain(`stopping failed: ${error.message}`),

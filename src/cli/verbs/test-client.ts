@@ -58,7 +58,7 @@ function testHere(
 }
 
 function testLine(
-  { dut, restart: isRestarted }: TestClientWanted,
+  wanted: TestClientWanted,
   simulator: Simulator,
   order: ClientTestOrder,
   stop: Promise<unknown>,
@@ -70,10 +70,11 @@ function testLine(
   );
   return runOnClient(
     simulator,
-    dut,
+    wanted,
     stop,
     'client',
-    (restart, audience) => new ClientTest(simulator, { ...order, ...(isRestarted && { restart }) }, audience),
+    (restart, audience) =>
+      new ClientTest(simulator, { ...order, ...(wanted.restart && { restart }) }, audience),
   );
 }
 

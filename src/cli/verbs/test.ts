@@ -1,4 +1,5 @@
 import { failure, type Result, success } from '../../common/result.js';
+import { MOST_RECORDED } from '../../remote/api/register-recorder.js';
 import { overallVerdict, type ReportView } from '../../testing/report/report.js';
 import { aboutText } from '../../testing/report/words.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
@@ -49,7 +50,7 @@ export async function test(command: TestCommand): Promise<number> {
 
 async function runOne(
   file: ScenarioFile,
-  { url, token, freePorts }: TestCommand,
+  { url, token, freePorts, html, files }: TestCommand,
   stop: Promise<unknown>,
 ): Promise<RunEnd> {
   if (url !== undefined) return runRemotely(file, { url, token }, stop);
@@ -57,7 +58,8 @@ async function runOne(
   const audience = { log: await warningLog(), say, warn, onFinding: printFinding, stop };
   const ended = await runScenario(file, audience, freePorts === true);
   if (!ended.ok) return ended;
-  const report = await shownReport(ended.report, ended.simulator);
+  const recorded = html === undefined ? 0 : MOST_RECORDED / files.length;
+  const report = await shownReport(ended.report, ended.simulator, recorded);
   say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
   return { ...ended, report };
 }

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { failure, type Result, success } from '../../common/result.js';
 import { pathText } from '../../common/schema/problem.js';
 import { counted } from '../../common/words.js';
+import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
+import { deviceViewSchema } from '../../simulator/commands/schemas/device.js';
+import { registerViewSchema } from '../../simulator/commands/schemas/value.js';
 import { type TrafficView, trafficViewSchema } from '../../simulator/traffic/view-schema.js';
 import { LAST_MOMENT } from '../../simulator/traffic/words.js';
 import type { Recorded } from '../../testing/report/html.js';
@@ -47,6 +50,44 @@ const finding = z.looseObject({
   frames: z.array(event),
 });
 const named = { name: z.string() };
+const addressIn = z
+  .int()
+  .min(0)
+  .max(ADDRESS_SPACE - 1);
+const ofTables = <Value extends z.ZodType>(value: Value) => z.record(z.string(), value);
+const ofAddresses = <Value extends z.ZodType>(value: Value) => z.record(z.string(), value).optional();
+/** A value at an earlier time, or how it differs: every field may be absent. */
+const value = registerViewSchema.extend({ address: addressIn, registers: addressIn.min(1) }).partial();
+/** The registers of a run, as far as a page computes with them. */
+const registers = z.object({
+  devices: z.array(
+    z.object({
+      device: deviceViewSchema.extend({
+        tables: ofTables(addressIn.or(z.literal(ADDRESS_SPACE))),
+        defined: ofTables(
+          z.object({ registers: finite, ranges: z.array(z.tuple([addressIn, addressIn])) }),
+        ).optional(),
+      }),
+      states: z
+        .array(
+          z.object({
+            at: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, 'expected a time with µs'),
+            replaced: z.array(z.tuple([z.string(), addressIn, finite])).optional(),
+            registers: ofTables(
+              z.object({
+                bits: z.union([z.literal(1), z.literal(16)]).optional(),
+                words: ofAddresses(finite.nullable()),
+                access: ofAddresses(z.string().max(1)),
+                values: ofAddresses(value.nullable()),
+              }),
+            ),
+          }),
+        )
+        .min(1),
+    }),
+  ),
+  missing: z.array(z.string()),
+});
 /** A report. The fields that a page requires are validated. */
 const report = z.looseObject({
   ...{ kind: z.enum(KIND_NAMES), name: z.string(), verdict, configuration: z.string() },
@@ -54,6 +95,7 @@ const report = z.looseObject({
   conclusions: z.array(z.string()),
   parameters: z.array(z.object({ ...named, value: z.string() })),
   findings: z.array(finding),
+  registers: registers.optional(),
   versions: z.array(z.object({ ...named, version: z.string() })),
 });
 const recorded = z.object({

@@ -90,6 +90,18 @@ export class LineMap implements CaptureLines {
     };
   }
 
+  /** The devices that received or answered these events, and the times of the events in order, in ms since 1970. */
+  async devicesIn(events: Iterable<TrafficEvent>) {
+    if (this.#rpc.revision !== this.#revision) await this.refresh();
+    const [names, times] = [new Set<string>(), new Set<number>()];
+    for (const event of events) {
+      times.add(event.time);
+      const device = 'unitId' in event ? deviceOf(this.#lines, event, event.unitId) : undefined;
+      if (device !== undefined) names.add(device);
+    }
+    return { names: [...names], times: [...times].sort((a, b) => a - b) };
+  }
+
   /** A filter with the device properties that it tests. These are read only once until devices change. */
   async filter(wanted: Filter | undefined): Promise<TrafficFilter> {
     const tests = wanted ? testsIn(wanted).filter(({ field }) => ASKS_DEVICES.has(field)) : [];

@@ -141,13 +141,17 @@ export class Broker {
     this.#send();
   }
 
-  /** Subscribes to topics. Call it after each connection, because a broker may have forgotten them. */
-  subscribe(topics: readonly string[]): void {
+  /**
+   * Subscribes to topics. Call it after each connection, because a broker may have forgotten them.
+   * @param answered called when the broker has answered
+   */
+  subscribe(topics: readonly string[], answered?: () => void): void {
     if (!this.#status.connected || topics.length === 0) return;
     const { qos } = this.#settings;
     this.#client.subscribe([...topics], { qos }, (error, _, answer) => {
       // Without an answer, the connection was lost, and the next one subscribes again.
       if (error && answer) this.#events.log('lost', `the broker refused a subscription: ${error.message}`);
+      if (answer) answered?.();
     });
   }
 

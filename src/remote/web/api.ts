@@ -33,6 +33,7 @@ export function onlyReads(): boolean {
 
 /** Why nothing can be changed here; undefined if it can. */
 export function whyOff(): string | undefined {
+  if (recorded) return 'this is a saved file';
   if (past.value !== undefined) return "the past can't be changed";
   return onlyReads() ? ONLY_READS : undefined;
 }

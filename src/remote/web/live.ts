@@ -34,6 +34,7 @@ function recordedSummary({ version }: { readonly version: string }): Summary {
     program: { host: '', version, run: 'recorded' },
     lastSeq: seq,
     lines: recordedLines,
+    devices: { edition: 0 },
   } as unknown as Summary;
 }
 

@@ -1,10 +1,14 @@
 import { BAD_REQUEST } from '../../common/rest-client/client.js';
 import type { NewEvent } from '../../simulator/traffic/event.js';
 import { addTo, LineSums, type SumRow } from '../../simulator/traffic/sums.js';
-import { recordedEvents, recordedLines } from './recorded.js';
+import { recordedDevices, recordedEvents, recordedLines } from './recorded.js';
+import { answeredAbout } from './recorded-registers.js';
 import type { Event } from './views/traffic/chunks.js';
 import { filterIn } from './views/traffic/filter.js';
 import { pageOf } from './views/traffic/recorded-page.js';
+
+/** As for a time whose registers are no longer kept. */
+const CONFLICT = 409;
 
 /** Answers a request with the content of the file, like the simulator would. */
 export function answered(path: string): Response {
@@ -19,6 +23,10 @@ export function answered(path: string): Response {
       ? Response.json({ detail: page.message, problems: [page] }, { status: BAD_REQUEST })
       : Response.json(page);
   }
+  const [, first, ...parts] = pathname.split('/');
+  const answer = first === 'devices' ? answeredAbout(recordedDevices, parts, searchParams) : undefined;
+  if (typeof answer === 'string') return Response.json({ detail: answer }, { status: CONFLICT });
+  if (answer) return Response.json(answer);
   return Response.json(
     { detail: 'This page is a saved file: there is no simulator behind it.' },
     { status: 404 },

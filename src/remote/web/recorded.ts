@@ -20,7 +20,10 @@ export const recordedEvents: readonly Event[] = [
   ).values(),
 ].sort((a, b) => a.seq - b.seq);
 
-/** Their total duration, in s. */
+/** The devices whose registers are in the file, in the order of its reports. */
+export const recordedDevices = recorded?.reports.flatMap(({ registers }) => registers?.devices ?? []) ?? [];
+
+/** The total duration of the events, in s. */
 export const recordedSeconds =
   ((recordedEvents.at(-1)?.monotonicUs ?? 0) - (recordedEvents[0]?.monotonicUs ?? 0)) / 1e6;
 
@@ -38,7 +41,19 @@ for (const { line, pauseUs, pauseCharacters } of recordedEvents) {
 
 /** The lines of the file, with their times as far as known. */
 export const recordedLines = Array.from(characterTimes, ([name, characterTime]) => {
-  const line = { name, settings: {}, units: {}, manners: {}, reason: null };
+  // Only units with events: the others may have been polled as well.
+  const seen = recordedEvents.flatMap(({ line, unit }) =>
+    line === name && unit !== undefined ? [unit] : [],
+  );
+  const units = Object.fromEntries(
+    [...new Set(seen)].flatMap((unit) => {
+      const of = (served: string) =>
+        recordedDevices.find(({ device }) => device.lines[name]?.includes(served));
+      const found = of(String(unit)) ?? of('*');
+      return found ? [[unit, found.device.name]] : [];
+    }),
+  );
+  const line = { name, settings: {}, units, manners: {}, reason: null };
   if (characterTime === undefined) return { ...line, times: {} };
   const t35 = characterTime < FAST_CHARACTER_MS ? FAST_T35_MS : T35_CHARACTERS * characterTime;
   return { ...line, times: { characterTime, t35 } };

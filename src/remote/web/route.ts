@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type ViewName as ServedView, VIEW_NAMES } from '../api/console/paths.js';
-import { recorded, recordedEvents } from './recorded.js';
+import { recorded, recordedDevices, recordedEvents } from './recorded.js';
 
 /** The views of this page, in the order of its navigation. A file has only the views that it contains data for. */
 export const SHOWN_VIEWS: readonly ViewName[] = recorded ? recordedViews() : VIEW_NAMES;
@@ -10,7 +10,9 @@ export type ViewName = ServedView | 'report';
 function recordedViews(): ViewName[] {
   const isReport = recorded?.benches !== undefined || recorded?.reports.length !== 0;
   if (recordedEvents.length === 0) return ['report'];
-  return isReport ? ['report', 'lines', 'conversations', 'traffic'] : ['traffic', 'lines', 'conversations'];
+  if (!isReport) return ['traffic', 'lines', 'conversations'];
+  const registers = recordedDevices.length > 0 ? (['registers'] as const) : [];
+  return ['report', 'lines', 'conversations', ...registers, 'traffic'];
 }
 
 /** What the console shows. The address in the browser says the same, so it can be saved and sent. */

@@ -28,7 +28,7 @@ const STEPS_S = [-10, -1, 1, 10];
 const FOLLOWING: Readonly<Partial<Record<ShownView, string>>> = {
   lines: recorded ? 'The lanes end here.' : 'The lanes end here; everything else is current.',
   conversations: 'Requests before this time.',
-  registers: 'Nothing can be changed here.',
+  registers: recorded ? 'As of the last write or frame before this time.' : 'Nothing can be changed here.',
   traffic: recorded ? 'The last event before this time is open.' : 'Nothing can be changed here.',
   faults: 'Nothing can be changed here.',
 };

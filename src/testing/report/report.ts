@@ -6,6 +6,7 @@ import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { Doing } from '../doing.js';
 import type { RunKind } from '../run-kinds.js';
+import type { RecordedRegisters } from './recorded-registers.js';
 import type { aboutSchema, measurements, scheduleSchema, verdict } from './shapes.js';
 
 /**
@@ -163,6 +164,8 @@ export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
   readonly findings: readonly FindingView[];
   /** The simulator's configuration as a native file. */
   readonly configuration: string;
+  /** The registers of the devices during the run; only for HTML. */
+  readonly registers?: RecordedRegisters;
 }
 
 /** The report on a server: one part for people, in the same form as reports on clients, and one for programs. */

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -13,6 +11,7 @@ import type { Configuration } from '../../../src/document/configuration.js';
 import { lineSettings } from '../../../src/document/native/line-source.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { reload } from '../../../src/simulator/state/reconcile.js';
+import { freePort } from '../../remote/api/masters.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator } from '../../support/simulator.js';
 
@@ -29,15 +28,6 @@ const PLANT = {
 };
 
 const loaded = (content: object) => nativeSetup(content);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function start() {
   const { simulator } = await startSimulator(nativeSetup(PLANT));

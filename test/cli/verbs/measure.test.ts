@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openPty } from '../../../src/modbus/transport/port/pty.js';
 import { dist } from '../../support/program.mjs';
 import { pause, readRequest } from './clients.js';
@@ -14,6 +14,8 @@ const CONFIG = {
   devices: METER,
   lines: {
     virtual: VIRTUAL_LINE,
+    // Takes minutes, so that a signal comes in time.
+    slow: { ...VIRTUAL_LINE, serial: { ...VIRTUAL_LINE.serial, baudRate: 300 } },
     paced: { ...VIRTUAL_LINE, serial: { ...VIRTUAL_LINE.serial, pacing: { chunk: 'usb' } } },
     hasty: {
       ...VIRTUAL_LINE,
@@ -99,10 +101,11 @@ describe.concurrent('modbus-sim measure', () => {
 });
 
 describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a measurement', (signal) => {
-  it('takes the link of a virtual line away, and is no success', async () => {
+  // The context of the test: the imported function may belong to another one that runs at the same time.
+  it('takes the link of a virtual line away, and is no success', async ({ onTestFinished }) => {
     const directory = newDirectory();
-    const link = join(directory, 'modbus-sim', 'virtual');
-    const args = [join(dist, 'main.js'), 'measure', 'virtual', '--config', newFile(CONFIG)];
+    const link = join(directory, 'modbus-sim', 'slow');
+    const args = [join(dist, 'main.js'), 'measure', 'slow', '--config', newFile(CONFIG)];
     const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: directory } });
     onTestFinished(() => void child.kill('SIGKILL'));
     let stderr = '';
@@ -113,7 +116,7 @@ describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a 
     await expect.poll(() => existsSync(link)).toBe(true);
     child.kill(signal);
     expect(await exited).toBe(2);
-    expect(stderr).toBe('line virtual: stopped early; nothing was judged\n');
+    expect(stderr).toBe('line slow: stopped early; nothing was judged\n');
     expect(existsSync(link)).toBe(false);
   });
 });

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { freePort } from '../../remote/api/masters.js';
 import { dist, type RunningProgram, startProgram } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER, VIRTUAL_LINE } from './plant.js';
@@ -103,7 +104,7 @@ it('begins with the last frames that are kept, of a rule or of what went wrong',
 });
 
 it('waits for a simulator that is started anew, says so, and shows what that one has done meanwhile', async () => {
-  const first = await startProgram({ config });
+  const first = await startProgram({ config, args: ['--http_port', `${await freePort()}`] });
   const url = first.restUrl();
   const { output } = await monitor(url);
   await ask(first, 'bench');

@@ -1,19 +1,10 @@
-import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { fixture } from '../../document/helpers.js';
+import { freePort } from '../../remote/api/masters.js';
 import { startProgram } from '../../support/program.mjs';
 import { runHere, scratchSpace } from './run.js';
 
 const { newFile } = scratchSpace();
-
-/** A port that nobody had a moment ago; a pymodbus file can't ask for any free one. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const DEVICE = {
   setup: {
@@ -40,6 +31,7 @@ const DEVICE = {
 
 describe('the command line of pymodbus.simulator', () => {
   it('serves the server and the device that it names, and REST at its port', async () => {
+    // A pymodbus file can't ask for any free port.
     const [port, httpPort] = [await freePort(), await freePort()];
     const setup = {
       server_list: { lab: { comm: 'tcp', host: '127.0.0.1', port, framer: 'socket' } },

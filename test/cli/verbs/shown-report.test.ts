@@ -32,7 +32,7 @@ it('shows the values of registers in the reports of test and test-client, with n
     findings: [{ id: '1', title: 'a step', verdict: 'fail', summary: '', frames, durationMs: 1 }],
     versions: [],
   };
-  const view = await shownReport(report, new Simulator(setup, pino({ level: 'silent' })));
+  const view = await shownReport(report, new Simulator(setup, pino({ level: 'silent' })), 0);
   const text = 'read holding registers 0–3: voltage 230.1 V, 2–3 float32 50.02';
   expect(htmlReport([view])).toContain(text);
   expect(junitReport([view])).toContain(text);

@@ -75,7 +75,7 @@ it('reads a late device that needs pauses, never writes, and its clone is as lat
     const { ms, jitter = 0 } = late?.do[0]?.delay ?? expect.fail('the clone is not late');
     // The device is late by 30 ms, and a busy machine by more. Half a minute would be another unit.
     expect(ms).toBeGreaterThanOrEqual(30);
-    expect(ms).toBeLessThan(1000);
+    expect(ms).toBeLessThan(20_000);
     expect(await shortestOf(again.tcpPort('lan'), 25)).toBeGreaterThanOrEqual(ms - jitter);
     await again.stop();
     const traffic = await fetch(`${original.restUrl()}/api/v1/traffic?kind=request&limit=1000`);

@@ -21,8 +21,8 @@ it('makes devices learned from the traffic of a line, and says why it can not', 
     }),
   );
   const client = newClient({ kind: 'tcp', host: '127.0.0.1', port: port('lan'), framing: 'socket' });
-  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 3, 0, 2), timeout: 5000 });
-  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 9, 0, 1), timeout: 5000 });
+  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 3, 0, 2), timeout: 20_000 });
+  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 9, 0, 1), timeout: 20_000 });
   await client.close();
   const answer = await rest.app.inject({
     url: '/api/v1/learned.yaml?line=lan',

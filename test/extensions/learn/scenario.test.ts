@@ -31,13 +31,17 @@ it('modbus-sim learn --scenario writes a test that the same client passes, and a
       { expect: { unit: 1, function: 6, address: [5, 5], quantity: 1, write: { 'holding 5': 99 } } },
     ],
   });
-  /** Sends the requests, 100 ms apart. Each step waits as long as said for its requests. */
+  /**
+   * Sends the requests, each 100 ms after the reply before, or 2 s after a request without one. The first step waits until the
+   * client has started, each other one as long as said.
+   */
   const test = async (sent: readonly string[], within: string) => {
     const client = newFile(
       `import { connect } from 'node:net';
        const socket = connect(process.argv[3], process.argv[2]);
        for (const each of ${JSON.stringify(sent)}) {
          socket.write(Buffer.from(each, 'hex'));
+         await new Promise((resolve) => socket.once('data', resolve) && setTimeout(resolve, 2000));
          await new Promise((resolve) => setTimeout(resolve, 100));
        }
        setInterval(() => {}, 1000);`,
@@ -46,12 +50,15 @@ it('modbus-sim learn --scenario writes a test that the same client passes, and a
     const command = `${process.execPath} ${client} {lines.lan.host} {lines.lan.port}`;
     const file = join(directory, 'tests', 'with-client.yaml');
     const learned = parse(text);
-    const steps = learned.steps.map((step: object) => ({ ...step, within }));
+    const steps = learned.steps
+      .flatMap(({ repeat = 1, ...step }: { repeat?: number }) => Array(repeat).fill(step))
+      .map((step: object, i: number) => ({ ...step, within: i === 0 ? '100s' : within }));
     writeFileSync(file, JSON.stringify({ ...learned, steps, dut: { command } }));
     return run(['test', file, '--free-ports'], directory);
   };
   const [first = '', ...others] = requests;
-  expect(await test([first, first, ...others], '30s')).toMatchObject({ code: 0 });
+  const passed = await test([first, first, ...others], '30s');
+  expect(passed.code, passed.stdout).toBe(0);
   const failed = await test([first, ...others], '3s');
   expect(failed.code).toBe(1);
   expect(failed.stdout).toContain('fail         2');

@@ -19,7 +19,7 @@ it('modbus-sim learn --line learns from what a running simulator has kept', asyn
   );
   const url = await rest.app.listen({ host: '127.0.0.1', port: 0 });
   const client = newClient({ kind: 'tcp', host: '127.0.0.1', port: port('lan'), framing: 'socket' });
-  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 0, 0, 2), timeout: 5000 });
+  await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 0, 0, 2), timeout: 20_000 });
   await client.close();
   const { code, stdout } = await runHere(['learn', '--line', 'lan', '--url', url]);
   expect(code).toBe(0);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SparkplugNode, type WrittenMetric } from '../../../src/extensions/sparkplug/node.js';
 import type { BrokerEvents } from '../../../src/remote/mqtt/broker.js';
 import type { Publication } from '../../../src/remote/mqtt/outbox.js';
@@ -111,7 +111,10 @@ async function born(options: Parameters<typeof nodeOn>[0] = {}) {
   return bench;
 }
 
-const aSecond = () => new Promise((resolve) => setTimeout(resolve, 1010));
+/** Time passes only here, however slow the machine is. */
+const aSecond = () => vi.advanceTimersByTime(1000);
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
 
 describe('an edge node of Sparkplug B', () => {
   it('listens to commands, then tells its birth, then that of each device, in the order of the sequence', async () => {
@@ -231,7 +234,7 @@ describe('an edge node of Sparkplug B', () => {
 
   it('is born again when a host asks for it, once a second however often it asks', async () => {
     const { send, heard, look } = await born();
-    await aSecond();
+    aSecond();
     const rebirth = command('Node Control/Rebirth', 'Boolean', true);
     await send(NODE, rebirth);
     const births = heard();
@@ -242,25 +245,25 @@ describe('an edge node of Sparkplug B', () => {
     for (let i = 0; i < 100; i++) await send(NODE, rebirth);
     await look();
     expect(heard()).toEqual([]);
-    await aSecond();
+    aSecond();
     await look();
     expect(heard()).toHaveLength(3);
     await send(NODE, command('Node Control/Rebirth', 'Boolean', false));
-    await aSecond();
+    aSecond();
     await look();
     expect(heard()).toEqual([]);
   });
 
   it('is born again after messages were given up, which left a gap', async () => {
     const { status, look, heard } = await born();
-    await aSecond();
+    aSecond();
     Object.assign(status, { lost: 5, waiting: 3 });
     await look();
     expect(heard()).toEqual([]);
     status.waiting = 0;
     await look();
     expect(heard()).toHaveLength(3);
-    await aSecond();
+    aSecond();
     await look();
     expect(heard()).toEqual([]);
   });

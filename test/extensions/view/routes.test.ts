@@ -60,6 +60,27 @@ it('makes the page of a file, which may run its own program and nothing else, an
   });
 });
 
+/** A report whose device defines these ranges of registers. */
+function pageWith(ranges: readonly (readonly number[])[]): string {
+  const device = {
+    ...{ name: 'meter', power: 'on', clock: { time: 0, speed: 1, paused: false }, lines: {}, names: [] },
+    ...{ tables: { holding: 1 }, manners: {}, defined: { holding: { registers: 1, ranges } } },
+  };
+  const states = [{ at: '2026-01-02T03:04:05.000001Z', registers: {} }];
+  const report = {
+    ...{ kind: 'client', name: '', verdict: 'pass', configuration: '', startedAt: 0, durationMs: 0, seed: 0 },
+    ...{ conclusions: [], parameters: [], findings: [], versions: [] },
+    registers: { devices: [{ device, states }], missing: [] },
+  };
+  const data = JSON.stringify({ reports: [report] });
+  return `<html><script type="application/json" id="recorded">${data}</script>`;
+}
+
+it('opens a report with registers again', async () => {
+  const send = await started();
+  expect((await send('POST', '/api/v1/view', pageWith([[0, 0]]))).statusCode).toBe(201);
+});
+
 it.each([
   ['', 400, 'has no events'],
   ['{"verdict": "pass"}', 400, 'line 1: seq: expected'],
@@ -73,6 +94,11 @@ it.each([
     '<html><script type="application/json" id="recorded">{"reports":[{"kind":"party"}]}</script>',
     400,
     'its report: reports[0].kind: ',
+  ],
+  [
+    pageWith([[0, 1e9]]),
+    400,
+    'its report: reports[0].registers.devices[0].device.defined.holding.ranges[0][1]: ',
   ],
   [
     '<html><script type="application/json" id="recorded">{"reports":</script>',

@@ -384,6 +384,20 @@ describeInBrowser('the view of the registers', () => {
     await page.locator('[data-address="0"].selected').waitFor();
   });
 
+  test('a key that comes before the table is painted is not undone', async () => {
+    const page = await openPage(await serve(SETUP), '/lines');
+    await page.evaluate(() => {
+      const end = new KeyboardEvent('keydown', { key: 'End', ctrlKey: true, bubbles: true });
+      const observer = new MutationObserver(() => {
+        if (document.querySelector('[role=grid]')?.dispatchEvent(end) !== undefined) observer.disconnect();
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+    });
+    await page.getByRole('link', { name: 'Registers', exact: true }).click();
+    await page.waitForURL('**/registers/meter/holding?from=65535');
+    await page.locator('[data-address="65535"].selected').waitFor();
+  });
+
   test('copies a range of cells as text', async () => {
     const page = await open(await serve(SETUP), '/registers/meter/holding?as=unsigned');
     await cell(page, 1).click();

@@ -5,7 +5,9 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { trafficView } from '../../../src/simulator/traffic/view.js';
+import { isoTime } from '../../../src/simulator/traffic/words.js';
 import { fleetHtml, htmlReport, recordedHtml } from '../../../src/testing/report/html.js';
+import type { RecordedRegisters } from '../../../src/testing/report/recorded-registers.js';
 import { type Report, viewReport } from '../../../src/testing/report/report.js';
 import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
 import { ABOUT } from '../../testing/report/about.js';
@@ -76,6 +78,33 @@ const RUN: Report = {
   versions: [{ name: 'modbus-sim', version: '1.2.3' }],
 };
 const VIEW = viewReport(RUN, `devices: {}\n# ${HOSTILE}\n`, (event) => trafficView(event, () => undefined));
+
+/** A register of unit 17 that was 5, and 7 from the first frame of the failure on. */
+const REGISTERS: RecordedRegisters = {
+  devices: [
+    {
+      device: {
+        ...{ name: 'meter', power: 'on', clock: { time: 0, speed: 1, paused: false }, manners: {} },
+        ...{ lines: { bench: ['17'] }, tables: { holding: 1 }, names: [] },
+        defined: { holding: { registers: 1, ranges: [[0, 0]] } },
+      },
+      states: [
+        {
+          at: timeOf(21),
+          replaced: [['holding', 0, 5]],
+          registers: { holding: { bits: 16, words: { 0: 7 }, access: { 0: 'w' }, values: {} } },
+        },
+        { at: timeOf(1), registers: { holding: { words: { 0: 5 } } } },
+      ],
+    },
+  ],
+  missing: [],
+};
+
+/** The time of a poll. */
+function timeOf(seq: number): string {
+  return isoTime(polls(seq, 1)[0]?.time ?? 0);
+}
 
 /** Opens a document from a file, with the network off. When the test ends, the page must have had no error. */
 async function openFile(text: string, { theme = 'light', width = 1280 } = {}): Promise<Page> {
@@ -165,6 +194,26 @@ describeInBrowser('a report in a file', () => {
     await line.getByRole('link', { name: /^Traffic/ }).click();
     await page.getByRole('row').getByText('28', { exact: true }).first().click();
     await page.getByRole('region', { name: 'Event 28' }).waitFor();
+  });
+
+  test('shows the registers at the time of a frame, before and after a write, and changes nothing', async () => {
+    const page = await openFile(htmlReport([{ ...VIEW, registers: REGISTERS }]));
+    await page.getByRole('link', { name: 'meter', exact: true }).click();
+    const cell = (text: string) => page.getByRole('gridcell', { name: text, exact: true }).waitFor();
+    await cell('7');
+    await page.getByText('only read: this is a saved file').waitFor();
+    expect(await page.getByRole('button', { name: /Undo|Edit|Freeze|Power/ }).count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Traffic', exact: true }).click();
+    await page.getByRole('row').getByText('26', { exact: true }).first().click();
+    await page.getByRole('link', { name: 'Registers then' }).click();
+    await cell('5 → 7');
+    const machine = page.getByRole('region', { name: 'Time machine' });
+    await machine.getByText('As of the last write or frame before this time.').waitFor();
+    await machine.getByRole('slider', { name: 'Moment' }).press('Home');
+    await cell('5');
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   test('has nothing that axe blames, in both themes and on a phone', async () => {

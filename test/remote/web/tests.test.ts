@@ -95,14 +95,14 @@ describeInBrowser('the view of the tests', () => {
   test('runs each ready-made scenario to its verdict, as it stands in the page', async () => {
     const served = await serve(RTU);
     const client = await rtuOverTcpMaster(served.port('a "line"'));
-    client.setTimeout(600);
+    client.setTimeout(1000);
     const read = () => client.readHoldingRegisters(0, 2);
     let isOver = false;
     const polls = (async () => {
       // A client that asks again at once, long before its next poll, and goes on whatever comes back.
       while (!isOver) {
         await read().catch(() => read().catch(() => {}));
-        await setTimeout(2000);
+        await setTimeout(2500);
       }
     })();
     onTestFinished(async () => {

@@ -20,6 +20,7 @@ import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
+import { recordRegisters } from '../register-recorder.js';
 import type { Route, Routes } from './route.js';
 
 /** Runs without their reports, as REST shows them. */
@@ -87,7 +88,7 @@ export function reportRoutes(desk: ApiContext, places: Places): Routes {
       places.answer(request, reply, async () => {
         const id = Number((request.params as { id: string }).id);
         const run = await desk.rpc.call('run.get', { id });
-        const view = run.ok ? await reportView(desk, run.value) : run;
+        const view = run.ok ? await reportView(desk, run.value, ending === 'html') : run;
         if (!view.ok) return refuse(request, reply, view);
         return send(view.value, asFile(reply, `${view.value.kind}-${id}.${ending}`), request.query as Query);
       });
@@ -145,8 +146,15 @@ export function reportPlaces(): Places {
   return new Places('reports', '', MOST_READ);
 }
 
-/** A report with everything known so far. Frames are decoded when they are requested. */
-export async function reportView({ rpc, map }: ApiContext, { id, report }: Run): Promise<Outcome<RunView>> {
+/**
+ * A report with everything known so far. Frames are decoded when they are requested.
+ * @param isPage whether it also needs the registers
+ */
+export async function reportView(
+  { rpc, map }: ApiContext,
+  { id, report }: Run,
+  isPage = false,
+): Promise<Outcome<RunView>> {
   const configuration = await configurationText(rpc);
   const found = await allParts(await rpc.list('run.findings', { id }));
   if ('ok' in found) return found;
@@ -164,7 +172,9 @@ export async function reportView({ rpc, map }: ApiContext, { id, report }: Run):
       },
     })),
   };
-  return { ok: true, value: viewOnDemand(whole, configuration, await map.viewer(framesOf(whole))) };
+  const view = viewOnDemand(whole, configuration, await map.viewer(framesOf(whole)));
+  const registers = isPage && { registers: await recordRegisters(rpc, map, framesOf(whole)) };
+  return { ok: true, value: { ...view, ...registers } };
 }
 
 async function configurationText(rpc: ApiContext['rpc']): Promise<string> {

@@ -31,7 +31,7 @@ const valueViewSchema = z
   })
   .meta({ id: 'Value', description: 'A value of a device.' });
 
-const registerViewSchema = valueViewSchema
+export const registerViewSchema = valueViewSchema
   .extend({
     table: z.enum(TABLE_NAMES),
     address: z.number(),

@@ -82,7 +82,7 @@ export function OpenedConversation({ of, device }: OpenedProps) {
     <div class="flow">
       ${last === undefined || recorded ? null : html`<a href=${hrefOf('faults', [], { like: String(last) })}>Break this</a>`}
       ${
-        device !== undefined && table !== undefined && exceptions.has(2) && address !== undefined
+        device !== undefined && table !== undefined && exceptions.has(2) && address !== undefined && !recorded
           ? html`<${Button} writes onClick=${() => void define()}>Define these registers<//>`
           : null
       }
@@ -90,7 +90,7 @@ export function OpenedConversation({ of, device }: OpenedProps) {
       ${
         device === undefined || table === undefined
           ? null
-          : html`<a href=${hrefOf('registers', [device, table], { from: String(address ?? 0) })}>Watch the registers</a>`
+          : html`<a href=${hrefOf('registers', [device, table], { from: String(address ?? 0) })}>${recorded ? 'The registers' : 'Watch the registers'}</a>`
       }
       <a href=${hrefOf('traffic', [], { ...aim, ...range })}>Its traffic</a>
     </div>

@@ -7,6 +7,7 @@ import type { RegisterView, SignalKindView } from '../../../../simulator/command
 import { ask, whyOff } from '../../api.js';
 import { serverNow } from '../../live.js';
 import { past } from '../../past.js';
+import { recorded } from '../../recorded.js';
 import { resource } from '../../resource.js';
 import { Button, Fact, Field, into, Refused, sent, useRequest } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
@@ -109,19 +110,27 @@ export function Details({ device }: { readonly device: DeviceView }) {
       <${Fact} term="raw">${about ? cut(String(about.raw)) : '–'}<//>
       <${Fact} term="register">${typeof word === 'number' ? allForms(word) : '–'}<//>
       <${Fact} term="clients may">${about ? (about.writable ? 'read and write' : 'only read') : '–'}<//>
-      <${Fact} term="reads, writes">${about ? `${count(about.reads)}, ${count(about.writes)}` : '–'}<//>
-      <${Fact} term="last writer">${about ? writerText(about) : '–'}<//>
+      ${
+        recorded
+          ? null
+          : html`<${Fact} term="reads, writes">${about ? `${count(about.reads)}, ${count(about.writes)}` : '–'}<//>
+      <${Fact} term="last writer">${about ? writerText(about) : '–'}<//>`
+      }
       ${about?.action ? html`<${Fact} term="action">${about.action}<//>` : null}
       ${about?.violates ? html`<${Fact} term="limits">its ${about.violates} would reject this value from a client<//>` : null}
       ${about?.trouble ? html`<${Fact} term="trouble">${about.trouble}<//>` : null}
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
       <${Fact} term="here you may">${why === undefined ? 'change it' : `only read: ${why}`}<//>
     </dl>
-    <div class="flow"><${Button} why=${why} onClick=${editSelected}>Edit<//>
-      <a href=${hrefWith(pinOf(device.name, about, target.value?.table ?? '', address))}>Pin to the panel</a></div>
+    ${
+      recorded
+        ? null
+        : html`<div class="flow"><${Button} why=${why} onClick=${editSelected}>Edit<//>
+      <a href=${hrefWith(pinOf(device.name, about, target.value?.table ?? '', address))}>Pin to the panel</a></div>`
+    }
     ${about ? html`<${Bits} about=${about} isPlain=${isOfBits(about)} why=${why} onBit=${(bit: number) => changeBit(about, bit)} />` : null}
-    ${about && about.type !== 'string' && past.value === undefined ? html`<${ValuePlot} key=${key} about=${about} />` : null}
-    <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
+    ${about && about.type !== 'string' && past.value === undefined && !recorded ? html`<${ValuePlot} key=${key} about=${about} />` : null}
+    ${recorded ? null : html`<${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />`}
   </aside>`;
 }
 

@@ -4,6 +4,7 @@ import type { RegisterView, Words } from '../../../../simulator/commands/schemas
 import { ask } from '../../api.js';
 import { restarts } from '../../live.js';
 import { past, shifted, writes } from '../../past.js';
+import { recorded } from '../../recorded.js';
 import { together } from '../../ui/element.js';
 import { partsOf } from './layout.js';
 import {
@@ -144,8 +145,8 @@ async function readTarget(wanted: NonNullable<typeof target.value>): Promise<voi
     if (!about) detail.value = undefined;
     else if (about.ok && selected.peek() === at) detail.value = about.value.registers[0];
   }
-  // The past does not change.
-  if (then === undefined) readWithin(document.hidden ? HIDDEN_EVERY_MS : EVERY_MS);
+  // The past and a file do not change.
+  if (then === undefined && !recorded) readWithin(document.hidden ? HIDDEN_EVERY_MS : EVERY_MS);
 }
 
 /**

@@ -12,6 +12,7 @@ import type { StreamedView } from '../../../../simulator/traffic/view-schema.js'
 import { longDuration } from '../../../../testing/report/words.js';
 import { ask } from '../../api.js';
 import { summary } from '../../live.js';
+import { recorded } from '../../recorded.js';
 import { resource } from '../../resource.js';
 import { go, route } from '../../route.js';
 import { Button, Empty, Folded, into, put, Refused, Select, State, sent, typed } from '../../ui/controls.js';
@@ -61,10 +62,14 @@ function Bar({ device, table }: { readonly device: DeviceView; readonly table: W
       <${Select} label="Show as" value=${format.value} choices=${Object.entries(FORMATS).map(([name, { title }]) => [name, title])}
         onChange=${(as: string) => go(addressOf({ as }), 'replace')} />
       <${Find} device=${device} table=${table} />
-      <span class="flow end">
+      ${
+        recorded
+          ? null
+          : html`<span class="flow end">
         <${Button} writes disabled=${!mayUndo.value} label="Undo the last change" onClick=${undo}>Undo<//>
         <${Button} writes disabled=${!mayRedo.value} label="Redo the change" onClick=${redo}>Redo<//>
-      </span>
+      </span>`
+      }
     <//>
   </div>`;
 }
@@ -186,7 +191,11 @@ function MissingRegisters({ device }: { readonly device: DeviceView }) {
     <span>Requested but not defined (exception 02):</span>
     ${missing.map(
       (each) => html`<span class="flow"><span class="mono">${each.text}</span>
-        <${Button} label=${`Define ${each.text}: it holds 0`} writes onClick=${() => void define(each)}>Define<//></span>`,
+        ${
+          recorded
+            ? null
+            : html`<${Button} label=${`Define ${each.text}: it holds 0`} writes onClick=${() => void define(each)}>Define<//>`
+        }</span>`,
     )}
   </section>`;
 }
@@ -215,7 +224,7 @@ export function RegistersView() {
   const isKnown = defined.value !== undefined;
   return html`<div class="stack" onKeyDown=${onKey}>
     <${Bar} device=${device} table=${table} />
-    <${Machine} name=${device.name} />
+    ${recorded ? null : html`<${Machine} name=${device.name} />`}
     <${MissingRegisters} device=${device} />
     <div class="parts columns">
       ${size.value === 0 ? html`<${Empty} title=${`${device.name} has no ${table}`}>Choose another table.<//>` : null}

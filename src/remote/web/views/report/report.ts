@@ -76,11 +76,25 @@ function Report({ report, number }: ReportProps) {
     <${Summary} report=${report} number=${number} />
     ${shown.length === 0 ? null : html`<h3 class="begins">Evidence</h3><${Legend} />`}
     ${shown.map((finding) => html`<${FindingPanel} key=${finding.id} finding=${finding} number=${number} />`)}
+    <h3>Registers</h3><${RegisterLinks} report=${report} />
     <h3>Configuration</h3>
     <details open><summary>The bench, in a native file</summary><pre class="mono">${configuration}</pre></details>
     <h3>Versions</h3>
     <p class="long">${report.versions.map(({ name, version }) => `${name} ${version}`).join(' · ')}</p>
   </article>`;
+}
+
+const NO_REGISTERS = 'None: the report was not written by the simulator that ran it.';
+const NOT_OURS = 'None: they are in the server that was tested, which is not part of this simulator.';
+
+/** The devices whose registers are in the file, and what is not in it. */
+function RegisterLinks({ report: { kind, registers } }: Pick<ReportProps, 'report'>) {
+  const { devices = [], missing = [kind === 'server' ? NOT_OURS : NO_REGISTERS] } = registers ?? {};
+  const none = devices.length + missing.length === 0 ? ['None: no frame shown here is about a device.'] : [];
+  return html`<ul class="long">${devices.map(({ device: { name }, states }) => {
+    const from = states.at(-1)?.at ?? '';
+    return html`<li><a href=${hrefOf('registers', [name])}>${name}</a>, from ${from.slice(11, 23)} on</li>`;
+  })}${[...missing, ...none].map((text) => html`<li>${text}</li>`)}</ul>`;
 }
 
 /** The first page: what is needed by readers who read nothing else. */

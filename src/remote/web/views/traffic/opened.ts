@@ -5,7 +5,9 @@ import { useEffect } from 'preact/hooks';
 import { sizeText } from '../../../../common/timeline/pieces.js';
 import { lengthText, msText } from '../../../../common/timeline/times.js';
 import { counted } from '../../../../common/words.js';
+import { functionOf } from '../../../../modbus/protocol/function-table.js';
 import type { LineView } from '../../../../simulator/commands/schemas/line.js';
+import { MOMENT_KEY } from '../../past.js';
 import { recorded } from '../../recorded.js';
 import { hrefOf } from '../../route.js';
 import { Button } from '../../ui/controls.js';
@@ -41,6 +43,7 @@ export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
           ? null
           : html`<${Button} kind="link" onClick=${() => onGo(request)}>Request #${earlier?.request ?? request}<//>`
       }
+      <${ThenRegisters} event=${event} line=${line} />
       ${like === undefined || earlier || recorded ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
     </div>
     ${recorded ? null : html`<${Played} event=${event} />`}
@@ -50,6 +53,19 @@ export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
     ${event.bytes ? html`<${Bytes} event=${event} framing=${framingOf(event, line)} />` : null}
     ${event.steps && event.steps.length > 0 ? html`<${Steps} event=${event} />` : null}
   </section>`;
+}
+
+/** A link to the registers that the frame is about, at its time. */
+function ThenRegisters({ event, line }: Pick<OpenedProps, 'event' | 'line'>) {
+  const { unit, address, time, earlier } = event;
+  const device = line?.units[unit ?? ''] ?? line?.units['*'];
+  const table = functionOf(event.function)?.table;
+  if (device === undefined || table === undefined || address === undefined || earlier) return null;
+  const query = new URLSearchParams([
+    ['from', String(address)],
+    [MOMENT_KEY, time],
+  ]);
+  return html`<a href=${hrefOf('registers', [device, table], query)}>Registers then</a>`;
 }
 
 function factsOf(event: Event, characterUs: number | undefined): readonly (readonly [string, string])[] {
