@@ -98,7 +98,8 @@ export function findingOf(
   durationMs: number,
 ): Finding {
   const last = isDecidedByMany || beside === 'watches' ? undefined : evidence.at(-1);
-  const frame = last && 'poll' in last ? last.request.seq : undefined;
+  const decides = last && 'poll' in last ? last.request : last?.kind === 'reply' ? last : undefined;
+  const frame = decides?.seq;
   const missed = verdict === 'fail' ? compact({ expected, received: summary, frame }) : undefined;
   return {
     ...compact({ id, title, verdict, summary, missed, conclusion, confidence }),

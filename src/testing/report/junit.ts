@@ -88,7 +88,7 @@ function testcase(
   const output =
     shown.length > 0 ? `      <system-out>\n${escaped(shown.join(''))}      </system-out>\n` : '';
   const first = missed
-    ? `expected ${missed.expected}; received ${missed.received.split('\n')[0]}`
+    ? `expected: ${missed.expected}; received: ${missed.received.split('\n')[0]}`
     : summary.split('\n')[0];
   const message = element && attributesText({ message: first ?? '', type: code ?? verdict });
   const result =

@@ -49,8 +49,24 @@ describe('a client that takes no reply any more', () => {
       checks: ['noise-before', 'late-reply'],
     });
     expect(tested.failed).toContain('noise-before');
-    expect(said(tested)).toContain('No longer accepts good replies after noise before a reply');
+    expect(said(tested)).toContain('No longer accepts good replies after a reply preceded by noise');
     expect(tested.untrue).toEqual([]);
+  });
+
+  it('passes no check after it has left its rhythm, for it discards good replies as well', async () => {
+    const asksOnce: Stranger = async (hands) => {
+      hands.lax = new Set(['rest']);
+      while (!hands.isOver) {
+        for (const question of QUESTIONS) await hands.ask(1, question, 300);
+        await hands.sleep(250);
+      }
+    };
+    const tested = await testStranger(asksOnce, 'serial', {
+      checks: ['time-out', 'extended-reply', 'junk', 'wrong-function'],
+    });
+    expect(tested.failed).toHaveLength(1);
+    const passed = tested.report.findings.filter(({ verdict }) => verdict === 'pass');
+    expect(passed.map(({ id }) => id)).toEqual(['time-out']);
   });
 
   it('fails at the exception after which it hears nothing', async () => {

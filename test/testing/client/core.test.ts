@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { inTurns } from '../../../src/testing/client/client-test-order.js';
 import { ExchangeLog } from '../../../src/testing/client/heard/log.js';
-import type { Check } from '../../../src/testing/client/trial/exam.js';
+import { type Check, LOST } from '../../../src/testing/client/trial/exam.js';
+import { behaviourAfter } from '../../../src/testing/client/trial/observation.js';
 import { sentence } from '../../../src/testing/report/words.js';
 import { inVirtualTime, newClientTest, testModelClient, untilOver, virtualBench } from './virtual-bench.js';
 
@@ -188,4 +189,17 @@ describe('the order of checks', () => {
     expect(order(1)).toBe(order(1));
     expect(new Set([1, 2, 3, 4, 5, 6, 7, 8].map(order)).size).toBe(2);
   });
+});
+
+it('a request without a reply of a client that was stuck is no sample of what it does without one', () => {
+  const request = { clientId: 1 };
+  const reply = { report: { steps: [{ outcome: 'achieved', achievedAt: 1 }] } };
+  const lostAfterGood = (isStuck: boolean) => ({
+    ...{ poll: 'a', at: 100, request, rule: { faults: LOST }, isStuck },
+    before: { poll: 'b', at: 0, request, reply },
+    next: { poll: 'b', at: 400, request },
+  });
+  const log = { spoilt: [lostAfterGood(false), lostAfterGood(true)] };
+  const heard = { log, target: { key: 'a' } } as unknown as Parameters<typeof behaviourAfter>[0];
+  expect(behaviourAfter(heard, [LOST]).samples).toHaveLength(1);
 });

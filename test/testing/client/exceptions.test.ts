@@ -61,7 +61,9 @@ describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
         const habits = { ...shape, ...more, mistakes: ['takes exceptions for zeros'] as const };
         const { finding } = await testModelClient({ on, habits, observer, checks: [`exception-${code}`] });
         expect(finding(`exception-${code}`)).toMatchObject({ verdict: 'fail' });
-        expect(finding(`exception-${code}`).summary).toContain('showed "0", which no good reply carried');
+        expect(finding(`exception-${code}`).summary).toContain(
+          'showed "0", which matches no good reply to that request',
+        );
       }
   });
 });

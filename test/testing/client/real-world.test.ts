@@ -41,7 +41,7 @@ describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
     const { report, finding } = await testModelClient({ on, habits, checks, observer: shownLater(300) });
     expect(report.findings.map(({ verdict }) => verdict)).toEqual(['fail', 'fail']);
     expect(finding('real-world.gateway-gives-up').summary).toMatch(
-      /^took a wrong value: the observer showed "0", which no good reply carried/,
+      /^took a wrong value: the observer showed "0", which matches no good reply to that request/,
     );
     expect(report.conclusions).toContain('Takes a wrong value after torn-value.');
   });

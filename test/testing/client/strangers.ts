@@ -29,7 +29,7 @@ export type Lax =
   | 'damage'
   /** After an exception it takes nothing more that comes over its connection. */
   | 'exceptions'
-  /** It takes bytes for the rest of a reply as long as its connection is open. */
+  /** It takes bytes for the rest of a reply as long as its connection or port is open. */
   | 'rest'
   /** A reply with another transaction ends its request. */
   | 'give up'
@@ -63,7 +63,7 @@ export class Hands {
     this.#clock = clock;
     const received = (bytes: Uint8Array) => {
       // A frame of RTU begins after a silence.
-      if (!tcp && clock.now() > this.#quietFrom) this.#received = new Uint8Array();
+      if (!tcp && !this.lax.has('rest') && clock.now() > this.#quietFrom) this.#received = new Uint8Array();
       this.#received = Uint8Array.of(...this.#received, ...bytes);
       this.#quietFrom = clock.now() + T35_MS;
       this.#wake();
@@ -141,6 +141,7 @@ export class Hands {
     const crc = encodeRtu(received[0] ?? 0, received.slice(1, -2)).slice(-2);
     const isHalf =
       this.lax.has('second byte of the CRC') && received.length > 4 && crc[0] === received.at(-2);
+    if (reply && this.lax.has('rest')) this.#received = new Uint8Array();
     if (reply || !(isSpoilt || isHalf)) return reply;
     return { unitId: received[0] as number, pdu: received.slice(1, -2) };
   }

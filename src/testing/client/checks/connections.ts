@@ -1,4 +1,4 @@
-import { timesText } from '../../report/words.js';
+import { counted } from '../../../common/words.js';
 import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
@@ -115,6 +115,7 @@ const listenerGone: Check = {
     'A restarting device refuses connections for a few seconds. Values are missing until the client tries again.',
   fix: 'Keep trying to connect for as long as the client runs, with a pause before each try.',
   expected: 'the client connects again and polls as before',
+  isDecidedByMany: true,
   rule: `Passes when the client connects and polls as before; fails when it does not within ${WITHIN}. The simulator can't see refused connections, so it measures only an upper bound for the pause between them.`,
   source:
     'Common practice; the Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1 leaves it to the client.',
@@ -150,6 +151,7 @@ const halfOpen: Check = {
     'A firewall that drops a connection and a device that loses power send no FIN. TCP itself notices only after many minutes, and a client that does not reconnect gets no values until then.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
   expected: 'the client opens a new connection and polls as before',
+  isDecidedByMany: true,
   rule: 'Passes when the client opens a new connection and then polls as before; fails when it does not within a minute, or within half a minute plus three poll periods and three time-outs if that is longer.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',
   transports: ON_TCP,
@@ -172,13 +174,13 @@ const halfOpen: Check = {
     if (!result) {
       // The outage checks reuse this silence, which saves another long wait.
       exam.client.learn({ silence: { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last } });
-      const text = `sent its request ${timesText(spoilt.length)} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
+      const text = `sent ${counted(spoilt.length, 'request')} on the dead connection within ${secondsSince(exam, at)}, and opened no new one`;
       return sure('wrong', text, spoilt.slice(-MOST_SHOWN), blame);
     }
     const asked = spoilt.filter(({ seq }) => seq < result.seq);
-    const times = asked.length === 1 ? 'one request' : `${asked.length} requests`;
+    const which = asked.length > 1 ? `the first of ${asked.length} requests` : 'a request';
     const afterMs = numberText(result.at - (spoilt[0]?.at ?? at));
-    const text = `opened a new connection ${afterMs} ms after the first of ${times} without a reply`;
+    const text = `opened a new connection ${afterMs} ms after ${which} without a reply`;
     return comeBack(exam, text, [...asked.slice(-MOST_SHOWN), result], blame);
   },
 };

@@ -82,7 +82,7 @@ const DAMAGE: readonly Damage[] = [
   {
     id: 'extended-reply',
     title: 'Survives bytes after a reply',
-    what: 'bytes after a reply',
+    what: 'a reply followed by stray bytes',
     does: 'Sends 3 random bytes right after replies.',
     matters:
       'Bytes left in a buffer are mistaken for the start of the next reply, and every later reply is wrong.',
@@ -96,7 +96,7 @@ const DAMAGE: readonly Damage[] = [
   {
     id: 'noise-before',
     title: 'Survives noise before a reply',
-    what: 'noise before a reply',
+    what: 'a reply preceded by noise',
     does: 'Sends 3 random bytes right before replies.',
     matters: 'On lines without bias resistors, such bytes appear whenever a driver is switched on.',
     fix: 'Search for the reply in the received bytes, or discard them all and send the request again.',

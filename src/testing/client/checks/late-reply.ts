@@ -104,5 +104,6 @@ async function taken(exam: Exam): Promise<Judged> {
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };
   }
   const seen = await decide(exam, BLAME, seeing);
-  return seen.verdict === 'inconclusive' ? onLine : seen;
+  if (seen.verdict === 'inconclusive') return onLine;
+  return onLine.verdict === 'pass' ? seen : { ...seen, summary: `${seen.summary}; ${onLine.summary}` };
 }

@@ -193,7 +193,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOut
     return { shows: 'wrong', text, evidence: shown, weight: DECIDES, conclusion };
   }
   if (wrong !== undefined) {
-    const text = `took a wrong value: the observer showed ${JSON.stringify(wrong)}, which no good reply carried`;
+    const text = `took a wrong value: the observer showed ${JSON.stringify(wrong)}, which matches no good reply to that request`;
     const conclusion = `takes a wrong value after ${entry.id}`;
     return { shows: 'wrong', text, evidence, weight: SEEN, isOfValues: true, conclusion };
   }

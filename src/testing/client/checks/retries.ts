@@ -79,12 +79,21 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
     { faults: LOST },
     ({ spoilt }) => {
       const run = runOf(exam, spoilt, habit);
-      const isEnough = run.isEachAnew || spoilt.length > WITHOUT_END;
+      const isEnough = run.isEachAnew || spoilt.length > WITHOUT_END || isEvenForGood(exam, run, habit);
       return run.after || run.tries !== undefined || isEnough ? run : undefined;
     },
     LONGEST_MS,
   );
   return runOf(exam, spoilt, habit);
+}
+
+/**
+ * True if the only poll of the client came at equal intervals for longer than any pattern of retries lasts,
+ * so that further requests would show no other interval.
+ */
+function isEvenForGood({ client, target }: Exam, { intervals }: SilentRun, { isSame }: Habit): boolean {
+  const isOnly = client.polls.every((each) => each.key === target.key || !isReading(each));
+  return isOnly && intervals.length > MOST_TRIES && intervals.every((ms) => isSame(ms, intervals[0] ?? ms));
 }
 
 /** A poll that is at least this many times as frequent as the target must come between two requests of the target. */

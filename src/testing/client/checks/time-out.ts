@@ -262,7 +262,7 @@ const timeOut: Check = {
 function whyNotBetter({ tolerance, spread }: Pace): string {
   const most = Math.max(tolerance / 2, spread);
   return most <= STEADY_MS.jitter
-    ? 'the rhythm of this client does not allow a more precise value'
+    ? 'its requests do not show it more precisely'
     : `this client's timing varies by up to ${numberText(most)} ms, either by itself or because this machine is busy`;
 }
 

@@ -320,7 +320,13 @@ function silences(exam: Exam): Judged {
   const fourth = pauses[pauses.length >> 2]?.pause ?? 0;
   const margin = pauses.length < MANY_PAUSES ? MARGIN.few : MARGIN.many;
   if (shortest - margin * (fourth - shortest) >= t35) return sure('right', text, evidence);
-  return sure('unclear', `${text}, too close to decide on this machine`, evidence);
+  const why =
+    shortest >= t35
+      ? `; they vary by ${numberText(fourth - shortest)} ms, so shorter ones may have looked longer`
+      : short > 0
+        ? `; under 80 % of it: ${short} of ${pauses.length}, too few to decide`
+        : ', too close to decide';
+  return sure('unclear', `${text}${why}`, evidence);
 }
 
 function broadcastPausesIn({ log }: Exam) {

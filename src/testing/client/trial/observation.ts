@@ -115,7 +115,7 @@ export function behaviourAfter(
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
     if (before.request.clientId !== request.clientId && !log.isAnewEachTime) return [];
     // Later behaviour may result from a fault that the client has not recovered from.
-    if (isUndisturbed && (first.seq > log.usualUntil || first.isStuck)) return [];
+    if (first.isStuck || (isUndisturbed && first.seq > log.usualUntil)) return [];
     const last = lastOf(first, treatments, polls);
     const continuation = last?.next && continuationOf(last);
     return continuation ? [continuation] : [];

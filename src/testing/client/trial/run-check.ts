@@ -40,6 +40,8 @@ async function seesGoodReplies(exam: Exam): Promise<void> {
   await exam.suppressReplies(MANY_REQUESTS);
   // It may be waiting for the rest of a reply that never comes.
   if (!(await values.follows(exam)) && (await helpedByNewConnection(exam))) await values.follows(exam);
+  // Such a client may continue without a reply as it does after one.
+  for (const each of exam.log.after(exam.since)) each.isStuck = true;
 }
 
 /**

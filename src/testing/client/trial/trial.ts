@@ -1,6 +1,6 @@
 import { lateText } from '../../lateness.js';
 import { median } from '../../times.js';
-import { type Exchange, repliedFrom, repliedUntil, whyNotActed } from '../heard/exchange.js';
+import { type Exchange, repliedFrom, repliedUntil, wentWell, whyNotActed } from '../heard/exchange.js';
 import { type Check, type CheckPlace, type CheckText, type Exam, LOST, SLOWEST_MS } from './exam.js';
 import { answeredAtLast, notAsBefore, secondsSince, soonMs, stopped } from './gone.js';
 import {
@@ -243,12 +243,26 @@ async function reactionIn(
     waitMs: isEndless ? Number.POSITIVE_INFINITY : missing.longest,
     lateMs,
   };
+  if (exam.client.isWithoutRhythm && !isEndless && leavesGoodReplies(exam, first.seq, missing, lateMs))
+    return { kind: 'unclear', text: LEAVES_GOOD, asked };
   const reaction = reactionTo(chain.continuation, compared);
   const others = contrast.alsoUsual ? behaviourAfter(exam, contrast.alsoUsual).samples : [];
   const isAlike = others.some((each) => reactionTo(each, compared).kind === 'usual');
   if (reaction.kind === 'usual' && isAlike) return { kind: 'unclear', text: ALIKE, asked };
   if (reaction.kind !== 'unclear' || lateMs < LATE_MS) return { ...reaction, asked };
   return { kind: 'unclear', text: `${lateText(lateMs)}: ${reaction.text}`, asked };
+}
+
+const LEAVES_GOOD = 'it continued after a good reply as without one, so it may accept none';
+
+/** True if a client continued after its last good reply before an event as it does without a reply. */
+function leavesGoodReplies(exam: Exam, seq: number, missing: Behaviour, lateMs: number): boolean {
+  const isBefore = (each: Exchange) => each.seq < seq && each.poll === exam.target.key && wentWell(each);
+  const last = exam.log.newest().findLast(isBefore);
+  const continuation = last && continuationOf(last);
+  const usual = behaviourAfter(exam, ['good']);
+  const compared = { usual, missing, laterMs: 0, waitMs: missing.longest, lateMs };
+  return continuation !== undefined && reactionTo(continuation, compared).kind === 'missing';
 }
 
 /** Makes one trial on the line. */
@@ -398,8 +412,18 @@ export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
           ? exam.client.values.trial(exam, { ...row, faults, meaning: values })
           : lineTrial(exam, contrast, meaning, row),
       );
-      const isUnseen = judged.verdict === 'inconclusive' && values && !exam.client.values;
-      return isUnseen ? { ...judged, summary: `${judged.summary}; no observer shows its values` } : judged;
+      if (judged.verdict !== 'inconclusive' || !values || exam.client.values) return judged;
+      const unseen = (those: Judged) => ({
+        ...those,
+        summary: `${those.summary}; no observer shows its values`,
+      });
+      const { afterwards } = judged;
+      if (!afterwards) return unseen(judged);
+      const later = async () => {
+        const then = await afterwards.later();
+        return then.verdict === 'inconclusive' ? unseen(then) : then;
+      };
+      return { ...unseen(judged), afterwards: { ...afterwards, later } };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Measurements } from '../../report/report.js';
 import { pduOf } from '../../tested-line.js';
 import { type Exchange, isReading, type Poll, readingOf, wentWell } from '../heard/exchange.js';
 import type { Observer } from '../observer.js';
-import { DECIDES, type Trial } from './verdict.js';
+import { DECIDES, type Evidence, type Trial } from './verdict.js';
 
 /** The part of a check's `Exam` that is needed here. */
 interface Watching {
@@ -283,23 +283,40 @@ export class ValueOracle {
     }
     const isPlaceholder = seen?.kind === 'other' && seen.text === (await this.#whenNoneComes(exam));
     const { kind, text } = isPlaceholder
-      ? { kind: 'kept' as const, text: `${textOf(seen).text}, as when no reply comes` }
-      : textOf(seen);
+      ? { kind: 'kept' as const, text: `${this.#seenText(seen).text}, as when no reply comes` }
+      : this.#seenText(seen);
     const shows = meaning[kind];
-    const trial = { kind, shows, text, evidence: spoilt.slice(0, 3), isOfValues: true, weight: SEEN };
+    const few = spoilt.slice(0, 3);
+    const trial = { kind, shows, text, evidence: withLastReply(few), isOfValues: true, weight: SEEN };
     if (shows === 'wrong') {
-      const ever = isBack ? '' : ', and never returned to the true value';
+      const ever = isBack ? '' : ', and did not return to the true value';
       return { ...trial, text: `${text}${ever}`, conclusion: blame };
     }
     if (isBack) return trial;
-    const lost = 'the observer no longer followed the good replies';
+    const good = exam.askedAfter(spoilt.at(-1)?.seq ?? 0).filter(wentWell);
+    const now = await this.#observer.read();
+    const isStuck = good.length > 0 && !(now.ok && now.text === this.#texts[after]);
+    const showed = now.ok ? `showed ${quoted(now.text)}` : now.error;
     return {
       ...trial,
       shows: 'wrong',
-      text: lost,
+      text: isStuck
+        ? `the observer ${showed} after good replies with another value`
+        : 'the client did not poll as before',
+      evidence: withLastReply([...few, ...good.slice(-2)]),
       weight: DECIDES,
-      conclusion: `keeps an old value after ${what}`,
+      conclusion: `${isStuck ? 'shows no new values' : 'does not poll as before'} after ${what}`,
     };
+  }
+
+  #seenText(seen: SeenByObserver | undefined): SeenByObserver {
+    if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the observer kept its value' };
+    const { kind, text } = seen;
+    const other = this.#texts.includes(text)
+      ? 'the value of an earlier reply'
+      : 'which matches no good reply to that request';
+    const whose = kind === 'sent' ? 'the value in the disturbed reply' : other;
+    return { kind, text: `the observer then showed ${quoted(text)}, ${whose}` };
   }
 
   /**
@@ -422,12 +439,13 @@ function isUnspoilt({ reply }: Exchange): boolean {
   return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
 }
 
-function textOf(seen: SeenByObserver | undefined): SeenByObserver {
-  if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the observer kept its value' };
-  const { kind, text } = seen;
-  const quoted = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  const whose = kind === 'sent' ? 'the value in the disturbed reply' : 'which no good reply carried';
-  return { kind, text: `the observer then showed ${quoted}, ${whose}` };
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
+/** Exchanges as evidence that ends with the reply, which decides, not with its request. */
+function withLastReply(exchanges: readonly Exchange[]): Evidence {
+  return [...exchanges, exchanges.at(-1)?.reply ?? []].flat();
 }
 
 /**

@@ -1,13 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { RecordedReport, RowOfBench } from '../../../../testing/report/html.js';
-import {
-  aboutText,
-  capital,
-  longDuration,
-  reportTitle,
-  resultText,
-} from '../../../../testing/report/words.js';
+import { aboutText, capital, longDuration, reportTitle } from '../../../../testing/report/words.js';
 import { RUN_KINDS } from '../../../../testing/run-kinds.js';
 import { recorded } from '../../recorded.js';
 import { hrefOf, route } from '../../route.js';
@@ -116,8 +110,8 @@ function Found({ report, number }: ReportProps) {
       blamed.length === 0
         ? null
         : html`<ol>${blamed.map(({ finding, what }) => {
-            const { id, about, frames, summary } = finding;
-            const frame = frames.at(-1);
+            const { id, about, frames, summary, missed } = finding;
+            const frame = frames.find(({ seq }) => seq === missed?.frame) ?? frames.at(-1);
             return html`<li class="long"><b><a href=${hrefOf('report', [String(number), id])}>${what}</a></b>
               ${about ? html` ${about.matters} <em>Fix:</em> ${about.fix}` : html` ${summary}`}
               ${frame ? html` <a class="frame" href=${hrefOf('traffic', [], { at: String(frame.seq), strip: frame.line })}>Frame #${frame.seq}</a>` : null}
@@ -129,15 +123,32 @@ function Found({ report, number }: ReportProps) {
   </section>`;
 }
 
+/** What a step or check found; if it missed something, one fact in each line. */
+function Result({ finding: { summary, missed } }: { readonly finding: RecordedFinding }) {
+  if (missed?.received !== summary) return html`<p class="message long">${summary}</p>`;
+  const { expected, received, frame } = missed;
+  const rows = [
+    ['expected', expected],
+    ['received', received],
+    ...(frame ? [['when', `frame ${frame}`]] : []),
+  ];
+  return html`<dl class="message facts">${rows.map(
+    ([name, text]) => html`<div><dt>${name}</dt><dd class="long">${text}</dd></div>`,
+  )}</dl>`;
+}
+
 /** A row for each step or check. */
 function Summary({ report: { kind, findings }, number }: ReportProps) {
   const isOfChecks = kind === 'client' || kind === 'server';
-  const row = ({ id, title, verdict, label, durationMs, summary }: RecordedFinding) => html`<tr>
+  const row = (finding: RecordedFinding) => {
+    const { id, title, verdict, label, durationMs, summary } = finding;
+    return html`<tr>
     ${isOfChecks ? null : html`<td class="number mono">${id}</td>`}
     <td class="long">${verdict === 'not run' ? title : html`<a href=${hrefOf('report', [String(number), id])}>${title}</a>`}
-      ${isOfChecks && summary !== '' ? html`<br /><span class="dim">${summary}</span>` : null}</td>
+      ${isOfChecks && summary !== '' ? html`<div class="dim"><${Result} finding=${finding} /></div>` : null}</td>
     <td class="number"><${State} tone=${TONES[verdict]}>${label ?? verdict}<//></td>
     <td class="number mono">${(durationMs / 1000).toFixed(2)} s</td></tr>`;
+  };
   return html`<table class="summary">${[...groupsOf(findings)].map(
     ([group, members]) => html`<tbody>
       ${group === '' ? null : html`<tr><th class="group" colspan="3">${group}</th></tr>`}${members.map(row)}</tbody>`,
@@ -161,7 +172,7 @@ function FindingPanel({ finding, number }: { readonly finding: RecordedFinding; 
         ${about ? html` <span class="mono dim">${code === undefined ? id : `${id}: ${code}`}</span>` : null}</h4>
       <${State} tone=${TONES[verdict]}>${label ?? verdict}<//>
     </header>
-    ${summary === '' ? null : html`<p class="message long">${resultText(finding)}</p>`}
+    ${summary === '' ? null : html`<${Result} finding=${finding} />`}
     ${
       about === undefined
         ? null
