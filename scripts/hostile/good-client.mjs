@@ -9,8 +9,8 @@ import { adu, READ, READ_RESPONSE, UNIT } from './frames.mjs';
 
 /** The pause between an answer and the next request, in ms. */
 const PAUSE_MS = 6;
-/** An answer that has not come after this time, in ms, is lost. */
-const PATIENCE_MS = 3000;
+/** An answer that has not come after this time, in ms, is lost. A busy machine may withhold seconds. */
+const PATIENCE_MS = 20_000;
 /** A network may lose datagrams, so a UDP client repeats its request; the time counts from the first one. */
 const ASK_AGAIN_MS = 500;
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** @typedef {import('./attacks.mjs').Attack} Attack */
 
 /** Longer than any exchange of a server test, and than restoring written values. */
-const STOPPED_MS = 20_000;
+const STOPPED_MS = 60_000;
 const DRIP_MS = 2;
 
 /** A TCP server's correct answer to function 3, whatever was requested. @param {Buffer} asked */

@@ -71,6 +71,8 @@ export class Siege {
    */
   async calm(ms) {
     await delay(SILENCE_MS);
+    // A client that still connects is not at rest, and its descriptor would be missing below.
+    await Promise.all([...this.#clients.values()].map((client) => client.settled()));
     this.#takeAll();
     await longestTurn(this.#probe);
     await delay(ms);

@@ -30,10 +30,10 @@ const REQUESTS = 60_000;
 /** Number of requests in flight. */
 const AT_ONCE = 200;
 /**
- * Number of other REST requests answered, one after another, before the learned file comes. Reading the
- * traffic takes 180 turns of REST.
+ * Number of other REST requests answered, one after another, before the learned file comes. A REST thread that
+ * learns without a pause answers one; how many more it is otherwise depends on the machine.
  */
-const BESIDE = 300;
+const BESIDE = 20;
 /**
  * Pause between two of them, in ms. The thread that learns yields to requests without a pause, and would take
  * minutes on a busy machine.

@@ -213,18 +213,15 @@ async function overlap() {
 
 /** @param {string} directory */
 async function removeTraffic(directory) {
-  const files = () => readdirSync(directory).sort();
+  const files = () => readdirSync(directory);
   return withProgram({ config: { ...CONFIG, traffic: { file: directory } } }, async (program) => {
     const [first = ''] = files();
     rmSync(join(directory, first));
-    for (let tries = 0; files().length === 0 && tries < 100; tries++) await delay(100);
+    await until(() => files().length > 0, 'there is a new file');
     await rest(program, 'lines/lan/restart', 'POST');
-    for (let tries = 0; tries < 100; tries++) {
-      if (files().some((name) => readFileSync(join(directory, name)).length > 0)) break;
-      await delay(100);
-    }
-    const text = files().map((name) => readFileSync(join(directory, name), 'utf8'));
-    assert.match(text.join(''), /"kind":"line"/, `no traffic in ${files().join(', ')}`);
+    const text = () => files().map((name) => readFileSync(join(directory, name), 'utf8'));
+    await until(() => text().join('').includes('"kind":"line"'), 'the new file has traffic');
+    await program.stop();
     return said(program, /[^"]*was removed or moved[^"]*/);
   });
 }

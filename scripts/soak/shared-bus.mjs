@@ -4,7 +4,7 @@ import { newImages, ownRequests, readAll } from './own-units.mjs';
 import { randomNumbers } from './requests.mjs';
 
 /** An answer counts as missing after this many ms; the machine may be busy, and this is not a timing test. */
-const PATIENCE_MS = 3000;
+const PATIENCE_MS = 15_000;
 
 /**
  * @typedef {object} BusResult

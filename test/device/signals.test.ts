@@ -352,7 +352,7 @@ describe('a value that comes from outside', () => {
     const { meter, read } = live();
     const power = meter.points.named.get('power') as Point;
     expect([power.isAvailable, read('holding', 0, 1)]).toEqual([false, [0xffff]]);
-    meter.points.take(power, 200, performance.now() - 59_000);
+    meter.points.take(power, 200, performance.now() - 50_000);
     expect(read('holding', 0, 1)).toEqual([100]);
     meter.points.take(power, 200, performance.now() - 60_000);
     expect([power.isAvailable, read('holding', 0, 1)]).toEqual([false, [0xffff]]);

@@ -63,8 +63,12 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
 
   const service = await findServiceManager(process.env);
   if (service?.ok === false) log.value.error(service.error);
+  let save = (): Promise<void> | undefined => undefined;
+  const saved = () => save();
   const { stop, onReload } =
-    source.kind !== 'demo' ? stopOfServer(OK) : { stop: stopSignal(OK), onReload: undefined };
+    source.kind !== 'demo'
+      ? stopOfServer(OK, saved)
+      : { stop: stopSignal(OK, { save: saved }), onReload: undefined };
   const simulator = new Simulator(configuration, log.value);
   const context = newTestContext(simulator, log.value, stateDirectory(command.state));
   const owned = ownersContext(simulator, log.value);
@@ -111,6 +115,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   if (demo !== undefined) say(demo);
   if (mqtt) say(`MQTT on ${mqtt.url}, topic ${mqtt.topic}`);
   await state?.keeper.begin();
+  save = () => state?.keeper.end();
   const file = sourceName(source);
   const rest = api.defaultPort === undefined ? undefined : served.addresses.join(' and ');
   const supervision = service?.ok

@@ -3,8 +3,12 @@ import { HERE } from '../../common/platform.js';
 import type { Outlet } from './outlet.js';
 import { standardOutput } from './standard.js';
 
-/** Maximum time between a stop signal and the end of the process, in ms. */
-const STOP_LIMIT_MS = 1500;
+/** Maximum time between a stop signal and the end of a command, in ms: it may still have reports to write. */
+const STOP_LIMIT_MS = 10_000;
+/** The same for a program that serves; saving its state comes on top. */
+const SERVER_STOP_LIMIT_MS = 1500;
+/** These times are counted in steps of this many ms, so the time that a stalled machine withholds does not count. */
+const STEP_MS = 50;
 
 /**
  * The stop signals. SIGHUP means that the terminal was closed; for a program that serves a file it may
@@ -16,8 +20,12 @@ const SERVER_STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SI
 /**
  * The stop signal of a program that serves a file. SIGHUP makes it read the file again, unless the program
  * has lost the terminal that it was started on. In that case the terminal was closed, and the program ends.
+ * @param save see `stopSignal`
  */
-export function stopOfServer(late: number): {
+export function stopOfServer(
+  late: number,
+  save: () => Promise<void> | undefined,
+): {
   readonly stop: Promise<undefined>;
   /** Calls back on each reload request. @returns a function that stops this */
   onReload(reload: () => void): () => void;
@@ -33,7 +41,7 @@ export function stopOfServer(late: number): {
     else wanted?.();
   });
   return {
-    stop: stopSignal(late, { signals: SERVER_STOP_SIGNALS, closed }),
+    stop: stopSignal(late, { signals: SERVER_STOP_SIGNALS, save, closed }),
     onReload(reload) {
       wanted = reload;
       return () => {
@@ -64,17 +72,25 @@ export function stopSignal(
   {
     signals = STOP_SIGNALS,
     reader,
+    save,
     closed,
   }: {
     readonly signals?: typeof STOP_SIGNALS;
     readonly reader?: Outlet;
+    /** Saves the state of a program that serves. It is waited for, however long that takes. */
+    readonly save?: () => Promise<void> | undefined;
     /** Resolves if the program is to stop for another reason. */
     readonly closed?: Promise<void>;
   } = {},
 ): Promise<undefined> {
   return new Promise((resolve) => {
     const onSignal = () => {
-      setTimeout(() => process.exit(late), STOP_LIMIT_MS);
+      let steps = (save ? SERVER_STOP_LIMIT_MS : STOP_LIMIT_MS) / STEP_MS;
+      setInterval(async () => {
+        if (--steps !== 0) return;
+        await save?.();
+        process.exit(late);
+      }, STEP_MS);
       resolve(undefined);
     };
     for (const signal of signals) process.once(signal, onSignal);

@@ -145,8 +145,9 @@ export class Broker {
   subscribe(topics: readonly string[]): void {
     if (!this.#status.connected || topics.length === 0) return;
     const { qos } = this.#settings;
-    this.#client.subscribe([...topics], { qos }, (error) => {
-      if (error) this.#events.log('lost', `the broker refused a subscription: ${error.message}`);
+    this.#client.subscribe([...topics], { qos }, (error, _, answer) => {
+      // Without an answer, the connection was lost, and the next one subscribes again.
+      if (error && answer) this.#events.log('lost', `the broker refused a subscription: ${error.message}`);
     });
   }
 

@@ -15,7 +15,6 @@ import type { Line } from '../../simulator/line.js';
 import { describeLine, lineStatus } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LineCounters } from '../../simulator/traffic/counters.js';
-import type { ReplyEvent } from '../../simulator/traffic/event.js';
 import { newestFirst } from '../../simulator/traffic/reading.js';
 import { type QueryClient, serialClient, tcpClient, udpClient } from './client.js';
 
@@ -204,7 +203,7 @@ export async function measureLine(
     const timers = await timerLateness(lineStatus(line).times?.t35 ?? USUAL_WAIT_MS);
     const client = await ownClient(line);
     if (client?.ok === false) return client;
-    const own = client && (await askRepeatedly(client.value, line, simulator));
+    const own = client && (await askRepeatedly(client.value, line));
     if (!client) await delay(1000 * seconds);
     const { port, times, errorCounts } = lineStatus(line);
     return success({
@@ -260,7 +259,7 @@ async function ownClient(line: Line): Promise<Result<QueryClient> | undefined> {
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Sends queries to the first unit of the line, one after another. */
-async function askRepeatedly(client: QueryClient, line: Line, simulator: Simulator): Promise<OwnRequests> {
+async function askRepeatedly(client: QueryClient, line: Line): Promise<OwnRequests> {
   const { framing } = line.bus;
   const { times } = lineStatus(line);
   const [unit = '*'] = line.definition.units.keys();
@@ -275,7 +274,7 @@ async function askRepeatedly(client: QueryClient, line: Line, simulator: Simulat
     const bytes = requestAdu.length + replyAdu.length;
     const fate = await client.ask(requestAdu, replyAdu, patience(times, bytes));
     if (fate === 'closed') {
-      closed = { reason: whyClosed(line, newestReply(simulator)?.requestedAt ?? startedAt) };
+      closed = { reason: whyClosed(line) };
       break;
     }
     asked++;
@@ -287,12 +286,9 @@ async function askRepeatedly(client: QueryClient, line: Line, simulator: Simulat
 }
 
 /** Why the line has just closed the built-in client's connection; undefined if the reason is unknown. */
-function whyClosed({ definition, counters }: Line, lastRequestAt: number): string | undefined {
+function whyClosed({ definition, counters }: Line): string | undefined {
   if (definition.kind === 'serial' || counters.rejected === 0) return undefined;
-  const { idleTimeout = Number.POSITIVE_INFINITY, maxClients } = definition;
-  return performance.now() - lastRequestAt >= idleTimeout
-    ? `no request arrived within its idleTimeout, ${idleTimeout} ms; increase it`
-    : `another client took its place, because maxClients is ${maxClients}`;
+  return `another client took its place, because maxClients is ${definition.maxClients}`;
 }
 
 /** Characters lost in the UART, or because the kernel's buffer was full; 0 if the driver does not count them. */
@@ -306,8 +302,4 @@ function turnarounds({ traffic }: Simulator): number[] {
     const [first] = report.steps;
     return first?.outcome === 'achieved' ? [first.achievedAt - requestedAt] : [];
   });
-}
-
-function newestReply({ traffic }: Simulator): ReplyEvent | undefined {
-  return newestFirst(traffic, ['reply']).next().value ?? undefined;
 }

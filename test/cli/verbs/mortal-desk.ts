@@ -18,8 +18,9 @@ const READ = Buffer.from('000100000006010300000001', 'hex');
  * lines finds that the desk waits for a processor meanwhile. The desk is asked whether it lives every half second, not every
  * two, and each second that it computes counts as four, so that nobody waits so long.
  * @param loadingMs time that a desk computes before it loads its modules
+ * @param holdingFile as long as this file exists, a desk sleeps before it loads its modules
  */
-export async function startWithMortalDesk(loadingMs = 0): Promise<RunningProgram> {
+export async function startWithMortalDesk(loadingMs = 0, holdingFile = ''): Promise<RunningProgram> {
   const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-desk-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const hook = join(directory, 'hook.cjs');
@@ -50,6 +51,8 @@ export async function startWithMortalDesk(loadingMs = 0): Promise<RunningProgram
        const { Server } = require('node:http');
        const compute = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); };
        compute(${loadingMs});
+       const held = new Int32Array(new SharedArrayBuffer(4));
+       while (fs.existsSync(${JSON.stringify(holdingFile)})) Atomics.wait(held, 0, 0, 20);
        const { emit } = Server.prototype;
        Server.prototype.emit = function (name, request, ...rest) {
          const ms = name === 'request' ? Number(request.headers['x-compute']) : 0;

@@ -97,6 +97,27 @@ describe('state: keep', () => {
     expect(after.output.stdout).toContain(`state in ${env.STATE_DIRECTORY}: 1 device and 1 line restored`);
   });
 
+  it('keeps what changed last, however slow its disk and its REST thread are', async () => {
+    const hook = join(newDirectory(), 'hook.cjs');
+    // A disk that takes longer for a file than a stop otherwise lasts, and a thread that does not end by itself.
+    writeFileSync(
+      hook,
+      `const { promises } = require('node:fs');
+       const { rename } = promises;
+       promises.rename = (...args) =>
+         new Promise((resolve) => setTimeout(resolve, 2000)).then(() => rename(...args));
+       const { parentPort } = require('node:worker_threads');
+       parentPort?.on('message', ({ kind }) => {
+         if (kind === 'end') for (const end = performance.now() + 2000; performance.now() < end; );
+       });`,
+    );
+    const args = ['--state', newDirectory()];
+    const before = await start(config, { args, env: { NODE_OPTIONS: `--require ${hook}` } });
+    await put(before, 4711);
+    expect(await before.stop()).toBe(0);
+    expect(await value(await start(config, { args }))).toBe(4711);
+  });
+
   it('with --state keeps it whatever the file says; without either nothing is kept', async () => {
     const args = ['--state', newDirectory()];
     const before = await start(CONFIG, { args });

@@ -42,8 +42,10 @@ export async function plugIn(link: string): Promise<Wire> {
         take();
         stream.write(request);
         await pause(ASK_AGAIN_MS);
-        // A busy machine answers several of them at once.
-        if (received.length >= length) return take().slice(-length);
+        // A busy machine answers several of them at once, or one that was asked before by now.
+        const newest = received.slice(-length);
+        if (newest.length === length && ((newest[1] ?? 0) & 0x7f) === request[1])
+          return take().slice(-length);
       }
       return take();
     },

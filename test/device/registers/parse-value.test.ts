@@ -188,7 +188,7 @@ describe('a value from a file or a request', () => {
       }
     }
     // takes 20 s and more when a pattern backtracks, and milliseconds when none does
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   it('is, whatever it is, refused or of the kind that the type stores', () => {

@@ -142,7 +142,7 @@ describe('the connection to a broker', () => {
       });
       const { broker, lines } = brokerAt(url);
       await expect
-        .poll(() => lines.find((line) => line.includes('packet')), { timeout: 20_000 })
+        .poll(() => lines.find((line) => line.includes('packet')))
         .toBe(
           'lost: no connection to the broker 127.0.0.1:PORT: the broker sent a packet of 104857600 bytes, expected at most 2097152',
         );
@@ -169,7 +169,7 @@ describe('the connection to a broker', () => {
     });
     const { lines } = brokerAt(url);
     await expect
-      .poll(() => lines.find((line) => line.includes('QoS 2')), { timeout: 20_000 })
+      .poll(() => lines.find((line) => line.includes('QoS 2')))
       .toContain('the broker has not released 17 QoS 2 messages');
   });
 
@@ -180,9 +180,9 @@ describe('the connection to a broker', () => {
       // DISCONNECT with "Session taken over" (MQTT 5, 3.14.2.1).
       socket.end(Buffer.concat([accepted(level), Buffer.from([0xe0, 2, 0x8e, 0])]));
     });
-    const { broker, lines } = brokerAt(url, 'bench');
-    await expect.poll(() => levels.length, { timeout: 15_000 }).toBe(5);
-    await expect.poll(() => broker.status.connected).toBe(false);
+    const { lines } = brokerAt(url, 'bench');
+    await expect.poll(() => levels.length).toBeGreaterThanOrEqual(5);
+    await expect.poll(() => lines.length).toBe(6);
     const lost =
       'lost: no connection to the broker 127.0.0.1:PORT: another client has the client identifier bench: each client needs its own';
     const connected = 'connected: connected to the broker 127.0.0.1:PORT (MQTT 5)';
@@ -207,7 +207,7 @@ describe('the connection to a broker', () => {
       });
       const { lines } = brokerAt(url, 'bench');
       await expect
-        .poll(() => lines.at(-1), { timeout: 20_000 })
+        .poll(() => lines.at(-1))
         .toContain(
           'the connection was closed; perhaps another client has the client identifier bench: each client needs its own',
         );
@@ -237,6 +237,19 @@ describe('the connection to a broker', () => {
     broker.publish({ topic: 'news', payload: 'kept' });
     await expect.poll(() => published).toEqual(['kept', 'kept']);
     expect(broker.status.lost).toBe(0);
+  });
+
+  it('does not call a subscription refused whose connection ended before the answer', async () => {
+    const { url, sockets } = await fakeBroker((level, socket) => {
+      socket.write(accepted(level));
+      socket.on('data', () => socket.destroy());
+    });
+    const { broker, lines } = brokerAt(url);
+    await expect.poll(() => broker.status.connected).toBe(true);
+    broker.subscribe(['t/command/+']);
+    await expect.poll(() => sockets.size).toBeGreaterThan(1);
+    expect(lines.join()).toContain('lost: no connection to the broker');
+    expect(lines.join()).not.toContain('refused');
   });
 
   it('counts what the broker refuses, and says so once', async () => {

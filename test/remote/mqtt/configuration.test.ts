@@ -121,7 +121,7 @@ describe('a configuration that is sent', () => {
     const [a, b] = [portOf('lan'), portOf('second')];
     const read = async (port: number) => {
       const client = newClient({ kind: 'tcp', host: '127.0.0.1', port, framing: 'socket' });
-      const came = await client.ask({ unitId: 1, pdu: Uint8Array.of(3, 0, 0, 0, 1), timeout: 5000 });
+      const came = await client.ask({ unitId: 1, pdu: Uint8Array.of(3, 0, 0, 0, 1), timeout: 30_000 });
       await client.close();
       return came.kind === 'answered' ? came.pdu.at(-1) : came.kind;
     };

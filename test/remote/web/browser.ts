@@ -56,7 +56,7 @@ export async function serve(
 }
 
 /** The pause between two requests of `poll`: a page on a busy machine keeps up with it. */
-const POLL_PAUSE_MS = 5;
+const POLL_PAUSE_MS = 20;
 
 /** A client of a line that asks again and again. */
 interface Polling {
@@ -82,6 +82,15 @@ export async function poll(served: Served, line = 'lan'): Promise<Polling> {
   };
   onTestFinished(stop);
   return { stop };
+}
+
+/** A promise, and what resolves it: for a request that is held until something else has happened. */
+export function gate(): [opened: Promise<void>, open: () => void] {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [opened, open];
 }
 
 interface PageOptions {

@@ -1,7 +1,10 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errorSchema } from '../../../src/simulator/commands/schemas/problem.js';
 import { startWithMortalDesk } from '../../cli/verbs/mortal-desk.js';
 import { nativeSetup } from '../../support/configuration.js';
+import { makeTempDir } from '../../support/program.mjs';
 import { BENCH, openPage, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 
@@ -40,16 +43,19 @@ describeInBrowser('the connection of the console', () => {
   });
 
   test('says that REST alone is away, while it is started again', async () => {
-    const program = await startWithMortalDesk(4000);
+    const holdingFile = join(makeTempDir(), 'hold');
+    const program = await startWithMortalDesk(0, holdingFile);
     const url = program.restUrl();
     const page = await openPage({ url }, '/lines');
     await page.getByText('live', { exact: true }).waitFor();
+    writeFileSync(holdingFile, '');
     process.kill(program.pid, 'SIGUSR2');
     await page.getByText('REST is restarting. The lines continue to run.').waitFor();
     const answer = await fetch(`${url}/api/v1/lines`);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     const body = errorSchema.parse(await answer.json());
     expect(body).toMatchObject({ code: 'rest.restarting', status: 503 });
+    rmSync(holdingFile);
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('article', { name: 'Line lan' }).waitFor();
     expect(await program.stop()).toBe(0);

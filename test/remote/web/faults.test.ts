@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { READY_MADE } from '../../../src/remote/web/views/faults/texts.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { serialMaster } from '../api/masters.js';
-import { accessibilityFaults, openPage, poll, serve } from './browser.js';
+import { accessibilityFaults, gate, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 
 describeInBrowser('the view of the faults', () => {
@@ -122,10 +122,7 @@ describeInBrowser('the view of the faults', () => {
     const served = await serve();
     served.addRule({ name: 'slow', do: [{ delay: 1 }] });
     const page = await openPage(served, '/faults');
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const [released, release] = gate();
     await page.route('**/faults/slow', (route) => released.then(() => route.continue()));
     const isOn = page.getByRole('checkbox', { name: 'Rule slow is on' });
     await isOn.uncheck();

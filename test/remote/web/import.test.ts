@@ -25,7 +25,7 @@ describeInBrowser('the view of an import', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.getByRole('button', { name: 'Add to the simulator' }).click();
-    await page.waitForURL('**/registers/new-meter');
+    await page.waitForURL('**/registers/new-meter/**');
     const client = await tcpMaster(served.port('new-meter'));
     expect((await client.readHoldingRegisters(0, 2)).data).toEqual([0, 0]);
 

@@ -151,8 +151,8 @@ describeInBrowser('the view of the lines', () => {
     expect(await bus.locator('.head').textContent()).not.toContain('/dev/pts');
     await bus.getByText('Facts and counters').click();
     const rows = () => bus.locator('.counters dt').allTextContents();
-    expect(await rows()).toEqual(['requests', 'replies']);
     await bus.getByText(/^None: broadcasts, .*damaged frames/).waitFor();
+    expect(await rows()).toEqual(['requests', 'replies']);
     const client = await serialMaster(served.path('bus'), 9600);
     client.setID(0);
     // No reply comes to a broadcast.

@@ -29,6 +29,8 @@ describeInBrowser('the panel', () => {
       return (answer.body as { registers: { raw: number }[] }).registers[0]?.raw;
     };
     const page = await openPage(served, '/registers/meter/holding?from=10');
+    // Until the value is known, its address is pinned.
+    await page.getByRole('heading', { name: 'voltage' }).waitFor();
     await page.getByRole('link', { name: 'Pin to the panel' }).click();
     const voltage = page.getByRole('region', { name: 'meter.voltage' });
     await voltage.getByText('230.1 V').waitFor();

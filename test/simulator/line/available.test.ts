@@ -41,7 +41,7 @@ async function start() {
   const client = new modbusSerial.default();
   await client.connectTCP('127.0.0.1', { port: running.port('lan') });
   client.setID(1);
-  client.setTimeout(5000);
+  client.setTimeout(30_000);
   clients.push(client);
   const put = (name: string, available: boolean) =>
     running.rest.send('PUT', `/api/v1/devices/inverter/values/${name}`, { available });

@@ -58,7 +58,7 @@ export async function startBench(): Promise<Bench> {
     nativeSetup({
       devices: {
         meter: plant
-          ? { real: { tcp: { host: '127.0.0.1', port: plant.port('plant') } }, writes: true }
+          ? { real: { tcp: { host: '127.0.0.1', port: plant.port('plant') }, timeout: '10s' }, writes: true }
           : METER,
       },
       lines: {

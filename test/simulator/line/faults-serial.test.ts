@@ -253,8 +253,8 @@ describe('the turn of a rule on the wire', () => {
 
 describe('while a reply is pending', () => {
   it('a later request ends it, which the traffic tells', async () => {
-    bench.use([{ delay: 2000 }], { when: { count: 1 } });
-    const sentAt = client.send(READ);
+    bench.use([{ delay: 60_000 }], { when: { count: 1 } });
+    client.send(READ);
     // The line has read it, and a real device has answered it.
     await until(() => bench.simulator.lines.get('bench')?.oldestPending !== undefined, 'it is pending');
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -269,9 +269,6 @@ describe('while a reply is pending', () => {
     expect(first?.acted).toEqual([{ rule: 'tested', kind: 'delay' }]);
     expect(second?.report?.ended).toBe('complete');
     expect(second?.acted).toEqual([]);
-    // Nor does it come at its time.
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, sentAt + 2100 - performance.now())));
-    expect(client.hex).toBe(otherReply);
   });
 
   it('a later request ends it between its pieces, and what has left is told', async () => {
@@ -287,9 +284,9 @@ describe('while a reply is pending', () => {
     ]);
   });
 
-  it('10 s for a unit of one line leave a unit of another one alone', async () => {
+  it('a delay of a minute for a unit of one line leaves a unit of another line alone', async () => {
     const other = await SerialClient.open(bench.path('other'));
-    bench.use([{ delay: 10_000 }], { when: { unit: 5 } });
+    bench.use([{ delay: 60_000 }], { when: { unit: 5 } });
     client.send(rtu('05 03 0000 0002'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     const reply = rtu('06 03 04 0102 0304');

@@ -157,7 +157,7 @@ describe('what the client receives', () => {
 
   it('jsmodbus takes values for the true ones, and knows an exception', async () => {
     const socket = connect(bench.port('lan'), '127.0.0.1');
-    const client = new jsmodbus.client.TCP(socket, 1, 2000);
+    const client = new jsmodbus.client.TCP(socket, 1, 30_000);
     await once(socket, 'connect');
     bench.use([{ values: [7, 8] }], { when: { count: 1 } });
     const lied = await client.readHoldingRegisters(0, 2);
@@ -215,7 +215,7 @@ describe('a connection is closed', () => {
 
   it('by the client before the reply is due: what is left is not achieved', async () => {
     const client = await Client.open();
-    bench.use([{ delay: 5000 }]);
+    bench.use([{ delay: 60_000 }]);
     const lost = await bench.exchangeOf(async () => {
       client.send(bytesOf(READ));
       await until(hasMatched, 'the request has come');

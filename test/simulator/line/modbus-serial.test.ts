@@ -42,7 +42,7 @@ async function tcpClient(): Promise<Client> {
 
 function newClient(): Client {
   const client = new modbusSerial.default();
-  client.setTimeout(2000);
+  client.setTimeout(30_000);
   client.setID(1);
   clients.push(client);
   return client;
@@ -146,7 +146,7 @@ describe.each(['slow', 'fast'] as const)('modbus-serial as the master of the %s 
     client.setTimeout(200);
     await expect(client.readHoldingRegisters(0, 1)).rejects.toMatchObject({ message: 'Timed out' });
     client.setID(1);
-    client.setTimeout(2000);
+    client.setTimeout(30_000);
     expect((await client.readHoldingRegisters(0, 1)).data).toEqual([1]);
   });
 
@@ -156,7 +156,7 @@ describe.each(['slow', 'fast'] as const)('modbus-serial as the master of the %s 
     client.setTimeout(200);
     await expect(client.writeRegisters(2, [301])).rejects.toMatchObject({ message: 'Timed out' });
     await expect(client.writeRegister(0, 501)).rejects.toMatchObject({ message: 'Timed out' });
-    client.setTimeout(2000);
+    client.setTimeout(30_000);
     client.setID(17);
     // Its device has no register 2.
     expect((await client.readHoldingRegisters(0, 2)).data).toEqual([501, 72]);

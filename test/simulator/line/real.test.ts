@@ -6,8 +6,6 @@ import { holding, type RunningSimulator, startSimulator, stopAfterEach } from '.
 
 /* A real device behind a simulated one. The real device is another simulator, which its own tests hold against the specification. */
 
-const LIMIT_MS = 15_000;
-
 stopAfterEach();
 
 /** Unit 5: registers 0 to 2 are 7, 8 and 9 and may be written, coils 0 and 1 are on and off. */
@@ -37,7 +35,7 @@ async function stand({ device = {}, real = {}, devices = {}, framing = 'socket' 
     nativeSetup({
       devices: {
         meter: {
-          real: { tcp: { host: '127.0.0.1', port: plant.port('plant') }, unit: 5, ...real },
+          real: { tcp: { host: '127.0.0.1', port: plant.port('plant') }, unit: 5, timeout: '10s', ...real },
           ...device,
         },
         ...devices,
@@ -105,7 +103,7 @@ describe('a real device behind a simulated one', () => {
     expect((await client.responsesOf(3)).map(({ transactionId }) => transactionId)).toEqual([1, 2, 3]);
   });
 
-  it('is silent where the real one is, or exception 0B', { timeout: LIMIT_MS }, async () => {
+  it('is silent where the real one is, or exception 0B', async () => {
     const real = { unit: 9, timeout: '100ms' };
     const { ask, plant } = await stand({ real, device: { whenSilent: 'exception' } });
     const { rules } = plant.simulator.faults;
@@ -141,11 +139,10 @@ describe('a real device behind a simulated one', () => {
     expect(await ask(READ)).toBe(VALUES);
   });
 
-  it('gives way to its fallback after one time-out, and comes back', { timeout: 2 * LIMIT_MS }, async () => {
+  it('gives way to its fallback after one time-out, and comes back', async () => {
     const spare = { registers: { holding: [{ address: 0, value: [1, 2, 3], write: true }] } };
     const { ask, plant, texts, front } = await stand({
       device: { writes: true, fallback: 'spare' },
-      real: { timeout: '300ms' },
       devices: { spare },
     });
     const port = plant.port('plant');
@@ -157,7 +154,7 @@ describe('a real device behind a simulated one', () => {
     expect(await ask('06 0000 0063')).toBe('0600000063');
     expect(holding(front, 'spare', 0, 1)).toEqual([99]);
     const again = await startPlant(port);
-    await expect.poll(texts, { timeout: LIMIT_MS }).toHaveLength(2);
+    await expect.poll(texts).toHaveLength(2);
     const [away, back] = await texts();
     expect(away).toMatch(/^real device meter: .*; spare answers instead$/);
     expect(back).toBe('real device meter: answers again');

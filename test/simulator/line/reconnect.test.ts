@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
+import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
 import { pause, readReply, readRequest, writeRequest } from '../../cli/verbs/clients.js';
 import { plugIn, unplug, type Wire } from '../../cli/verbs/wire.js';
@@ -115,9 +116,10 @@ describe.concurrent('a line whose port goes away', () => {
 
   it('tells in the log that it is lost, once for each reason why it is not back, and that it is back', async (context) => {
     const { link, wire, running } = await start(context);
-    await unplug(link, wire);
+    unlinkSync(link);
     // Something else takes the name for a while.
     writeFileSync(link, '');
+    await wire.hangUp();
     const reason = `${link}: is not a character device, so it is not a serial port`;
     await vi.waitFor(() => expect(entries(running, NOT_YET).at(-1)).toMatchObject({ reason }), {
       timeout: NOTICED_MS,
@@ -157,7 +159,9 @@ describe.concurrent('a line whose port goes away', () => {
     const write = writeRequest(1, ADDRESS, 9);
     expect(await next.ask(write, write.length, SERVED_MS)).toEqual(write);
     await pause(1200);
-    expect(next.take()).toEqual(new Uint8Array());
+    // Where the write was answered late, it was sent again, and is answered again.
+    const rest = next.take();
+    expect(rest).toEqual(concatBytes(...Array(Math.ceil(rest.length / write.length)).fill(write)));
   });
 
   it('can be stopped while it waits, and leaves its port alone from then on', async (context) => {

@@ -44,7 +44,7 @@ async function clientAt(running: RunningSimulator, host: string): Promise<Instan
   const client = new ModbusRTU();
   clients.push(client);
   await client.connectTCP(host, { port: portOf(running) });
-  client.setTimeout(5000);
+  client.setTimeout(30_000);
   client.setID(1);
   return client;
 }

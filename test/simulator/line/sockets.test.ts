@@ -29,7 +29,7 @@ const start = (tcp: object, more: object = {}) =>
     }),
   );
 
-async function connect(running: RunningSimulator, timeout = 5000): Promise<Client> {
+async function connect(running: RunningSimulator, timeout = 30_000): Promise<Client> {
   const client = new modbusSerial.default();
   clients.push(client);
   await client.connectTCP('127.0.0.1', { port: running.port('lan') });
@@ -128,7 +128,8 @@ describe('requests behind others on one connection', () => {
     ['drop', [1, 3], 1],
     ['one', [1, 2, 3], 0],
   ] as const)('while a reply is pending: pipelining: %s', async (pipelining, answered, dropped) => {
-    const running = await start({ pipelining }, slow(500));
+    const late = { name: 'late', when: { count: 1 }, do: { delay: 2000 } };
+    const running = await start({ pipelining }, { faults: [late] });
     const client = running.client();
     client.send(joined(1));
     await until(() => countersOf(running)?.requests === 1, 'the first has come');

@@ -55,9 +55,9 @@ describe('two units on one line', () => {
   it('both execute a broadcast and stay silent, and answer the next request', async () => {
     const client = await openRawClient(running.path('two'));
     client.send(writeRequest(0, 1, 99));
+    await expect.poll(() => holding(running, 'meter', 1, 1)).toEqual([99]);
     await pause(SILENCE);
     expect(client.take()).toEqual(new Uint8Array());
-    expect(holding(running, 'meter', 1, 1)).toEqual([99]);
     expect(holding(running, 'valve', 1, 1)).toEqual([99]);
     expect(holding(running, 'pump', 1, 1)).toEqual([32]);
     client.send(readRequest(247, 1));
@@ -94,6 +94,7 @@ describe('a line whose units are *', () => {
   it('executes a broadcast once on each device and answers nothing', async () => {
     const client = await openRawClient(running.path('every'));
     client.send(writeRequest(0, 0, 77));
+    await expect.poll(() => holding(running, 'pump', 0, 1)).toEqual([77]);
     await pause(SILENCE);
     expect(client.take()).toEqual(new Uint8Array());
     for (const device of ['pump', 'meter']) {

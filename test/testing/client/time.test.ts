@@ -17,7 +17,7 @@ const SHAPES = [
 
 describe('the group time passes a faultless client', () => {
   for (const { name, habits } of SHAPES) {
-    it.each(['serial', 'tcp'] as const)(`${name} on %s`, { timeout: 30_000 }, async (on) => {
+    it.each(['serial', 'tcp'] as const)(`${name} on %s`, async (on) => {
       const { report } = await testModelClient({ on, habits, checks: ['time'] });
       const failed = report.findings.filter(({ verdict }) => verdict !== 'pass');
       const oneUnit = (habits as { questions?: unknown }).questions === undefined;
@@ -29,7 +29,7 @@ describe('the group time passes a faultless client', () => {
 });
 
 describe('the group time passes a client that connects anew', () => {
-  it('after each time-out', { timeout: 30_000 }, async () => {
+  it('after each time-out', async () => {
     const habits = { questions: SEVERAL, reconnectsOnTimeout: true };
     const { report, clientTest } = await testModelClient({ on: 'tcp', habits, checks: ['time'] });
     expect(report.findings.filter(({ verdict }) => verdict !== 'pass').map(({ id }) => id)).toEqual([]);

@@ -50,7 +50,7 @@ const UNDECIDED: Readonly<Record<string, readonly string[]>> = {
 
 describe('a whole client test', () => {
   for (const bench of some(BENCHES, 3)) {
-    it(`passes a faultless client that asks ${bench.name}`, { timeout: 60_000 }, async () => {
+    it(`passes a faultless client that asks ${bench.name}`, async () => {
       const verdicts = await verdictsOf(bench);
       const undecided = UNDECIDED[bench.name.replace(/ with.*/, '')] ?? [];
       const expected = Object.keys(verdicts).map((id) => [
@@ -71,7 +71,6 @@ describe('a whole client test', () => {
 
   it.each(some(MISTAKES, 3))(
     'finds that a client %s on %s, and nothing else',
-    { timeout: 60_000 },
     async (mistake, on, failed) => {
       const verdicts = await verdictsOf({ name: '', on, questions: SEVERAL, hasObserver: true }, [mistake]);
       expect(
@@ -133,9 +132,7 @@ it.each(some(JUDGED_WRONGLY, 4))(
 /** One in this many clients of the error rates is tested here; `error-rates.test.ts` tests them all. */
 const EVERY = 133;
 
-it('passes no mistake and fails no faultless client, for some clients with jitter', {
-  timeout: 120_000,
-}, async () => {
+it('passes no mistake and fails no faultless client, for some clients with jitter', async () => {
   const rates: Rates = { byCheck: new Map(), wrong: [] };
   for (const [seed, subject] of SUBJECTS.entries()) {
     if (seed % EVERY === 1) count(rates, subject, await testSubject(subject, seed), seed);

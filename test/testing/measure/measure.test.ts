@@ -79,23 +79,6 @@ describe.concurrent('a measurement of a line with its own client', () => {
   });
 });
 
-// Not beside others: the stalls are theirs, too.
-describe('a measurement of a line that closes idle connections', () => {
-  it('says that it closed that of the built-in client', async () => {
-    // A busy machine: nothing is read for longer than the line waits.
-    const stalls = setInterval(() => {
-      const until = performance.now() + 30;
-      while (performance.now() < until);
-    }, 40);
-    onTestFinished(() => clearInterval(stalls));
-    const found = await measured(lineOf({ tcp: { port: 0, idleTimeout: 10 } }));
-    expect(found.own?.answered).toBe(found.own?.asked);
-    expect(verdict(found).text).toMatch(
-      /after (one request|\d+ requests): no request arrived within its idleTimeout, 10 ms; increase it/,
-    );
-  });
-});
-
 /** Connects and goes once the line has accepted it. */
 async function visit(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});

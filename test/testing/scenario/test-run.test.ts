@@ -4,8 +4,9 @@ import type { Device } from '../../../src/device/device.js';
 import type { Report } from '../../../src/testing/report/report.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { bytesOf } from '../../modbus/protocol/hex.js';
-import type { RawClient } from '../../modbus/transport/socket/raw-client.js';
+import { type RawClient, until } from '../../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from '../../support/configuration.js';
+import { exchangesOf } from '../../support/exchanges.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { BENCH, scenarioOf } from './read.js';
 
@@ -76,7 +77,7 @@ describe('a test', () => {
 
   it('names what the nearest request missed of a filter', async () => {
     const { client, runOf } = await bench();
-    const over = runOf({ steps: [{ expect: 'unit=2-3 (fc=3 or fc=4)', within: '200ms' }] }).run();
+    const over = runOf({ steps: [{ expect: 'unit=2-3 (fc=3 or fc=4)', within: '2s' }] }).run();
     client.ask(1, '06 00 0c 00 01');
     const { summary } = (await over).findings[0] ?? {};
     expect(summary).toContain('unit=2-3 (fc=3 or fc=4)');
@@ -156,7 +157,7 @@ describe('a test', () => {
     const over = runOf({ steps }).run();
     // The reply to function 5 has no byte count.
     client.ask(2, '05 00 00 ff 00');
-    await sleep(100);
+    await until(() => exchangesOf(running.simulator).length === 1, 'the first is answered');
     client.ask(2);
     const report = await over;
     expect(verdicts(report)).toEqual(['inconclusive', 'pass']);
@@ -186,7 +187,7 @@ describe('a test', () => {
   it('finds the good reply to a poll, and misses it while a fault spoils them', async () => {
     const { client, runOf } = await bench();
     const ok = { expect: { unit: 1, response: 'ok' } };
-    const bad = { fault: { when: { unit: 1 }, do: [{ exception: 4 }] }, ...ok, within: 500 };
+    const bad = { fault: { when: { unit: 1 }, do: [{ exception: 4 }] }, ...ok, within: 2000 };
     const over = runOf({
       steps: [
         { ...ok, within: '20s' },
@@ -214,7 +215,7 @@ describe('a test', () => {
     const over = runOf({
       steps: [
         { never, within: '20s' },
-        { never: { unit: 2, times: 2 }, within: 200 },
+        { never: { unit: 2, times: 2 }, within: 2000 },
       ],
     }).run();
     for (let i = 0; i < 3; i++) client.ask(1);

@@ -57,6 +57,7 @@ export class StateKeeper {
   #roundAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
+  #end: Promise<void> | undefined;
   #trouble: string | undefined;
   readonly #ended: readonly string[];
 
@@ -94,8 +95,13 @@ export class StateKeeper {
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
-  /** Writes everything that is still unsaved. Call it when nothing can change any more. */
-  async end(): Promise<void> {
+  /** Writes everything that is still unsaved, once. Call it when nothing can change any more. */
+  end(): Promise<void> {
+    this.#end ??= this.#finish();
+    return this.#end;
+  }
+
+  async #finish(): Promise<void> {
     clearInterval(this.#timer);
     await this.#round;
     await this.#write(true);

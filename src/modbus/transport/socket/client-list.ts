@@ -1,4 +1,5 @@
 import { descriptorLimit, lowestFreeDescriptor, RESERVED_DESCRIPTORS } from '../../../common/descriptors.js';
+import { systemClock } from '../clock.js';
 import type { WhenFull } from '../settings.js';
 import type { LineHandler, Rejection } from '../transport.js';
 
@@ -160,7 +161,9 @@ export class ClientList {
   /** Adds a client for which there is room, before it can send a request. */
   add(client: Client, role?: string): void {
     this.#clients.add(client);
-    this.#watch ??= setInterval(() => this.#dropUseless(), this.#watchIntervalMs).unref();
+    // After a stall of this process, what clients sent and read meanwhile counts.
+    const watch = () => void systemClock.callAfter(0, () => this.#dropUseless());
+    this.#watch ??= setInterval(watch, this.#watchIntervalMs).unref();
     this.#handler.event({ kind: 'client', ...identityOf(client), ...(role !== undefined && { role }) });
   }
 

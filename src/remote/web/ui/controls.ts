@@ -86,6 +86,30 @@ export function Select({ label, value, choices, disabled, writes = false, onChan
     )}</select></label>`;
 }
 
+interface CheckboxProps {
+  readonly children?: ComponentChildren;
+  readonly isOn: boolean;
+  /** The name, if no text follows the box. */
+  readonly label?: string;
+  readonly role?: 'switch';
+  /** Why it can't be switched; undefined if it can. */
+  readonly why: string | undefined;
+  /** Resolves when the change has been made or refused, and read. */
+  readonly onTurn: (isOn: boolean) => Promise<unknown>;
+}
+
+/** A checkbox that changes something. It keeps its new position until then, even if old values are read in between. */
+export function Checkbox({ children, isOn, label, role, why, onTurn }: CheckboxProps) {
+  const put = useSignal<boolean | undefined>(undefined);
+  const turn = async (next: boolean) => {
+    put.value = next;
+    await onTurn(next);
+    if (put.peek() === next) put.value = undefined;
+  };
+  return html`<input type="checkbox" role=${role} checked=${put.value ?? isOn} disabled=${why !== undefined} title=${why}
+    aria-label=${label} onChange=${switched((next) => void turn(next))} /> ${children}`;
+}
+
 /** The tone of a state. `good`: works. `warn`: waits, or is about to. `bad`: failed. `off`: switched off on purpose. */
 export type Tone = 'good' | 'warn' | 'bad' | 'off';
 

@@ -169,6 +169,7 @@ describe('a port whose direction the kernel switches', () => {
     setQueued(1);
     port.write(Uint8Array.of(1, 2));
     const closed = port.close();
+    await expect.poll(() => log).toEqual(['sent 1 2']);
     await pause(60);
     expect(log).toEqual(['sent 1 2']);
     setQueued(0);

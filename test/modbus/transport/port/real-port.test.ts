@@ -72,6 +72,8 @@ async function newWire() {
     received,
     hangUp,
     pauseReading,
+    /** How many bytes wait for whoever opens the port. */
+    unread: () => pty.unread(),
     send: (bytes: Uint8Array) => stream.write(bytes),
   };
 }
@@ -149,7 +151,7 @@ describe('an open port', () => {
   it('does not deliver bytes that arrived before it was opened', async () => {
     const wire = await newWire();
     wire.send(Uint8Array.of(1, 2, 3));
-    await pause(50);
+    await expect.poll(wire.unread).toBe(3);
     const { received } = await open(settingsOf(wire.path));
     wire.send(Uint8Array.of(4));
     await expect.poll(() => received).toEqual([4]);
@@ -248,7 +250,7 @@ describe('marks for damaged characters', () => {
     await expect.poll(() => first.received).toEqual([0xff]);
     await portOf(first.result).close();
     wire.send(Uint8Array.of(0xff));
-    await pause(20);
+    await expect.poll(wire.unread).toBeGreaterThan(0);
     const second = await open(settingsOf(wire.path));
     wire.send(Uint8Array.of(0xff, 0xff, 7));
     await expect.poll(() => second.received).toEqual([0xff, 0xff, 7]);

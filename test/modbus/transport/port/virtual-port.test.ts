@@ -105,7 +105,7 @@ describe('the virtual line and its client', () => {
     await newLine({ link }, () => [0x01, 0x03, 0x04, 0x0a, 0x0d, 0x11, 0x13, 0x25, 0xb5]);
     for (let round = 0; round < 5; round += 1) {
       const client = new modbusSerial.default();
-      client.setTimeout(2000);
+      client.setTimeout(30_000);
       await client.connectRTUBuffered(link, { baudRate: 19200 });
       client.setID(1);
       expect((await client.readHoldingRegisters(0, 2)).data).toEqual([0x0a0d, 0x1113]);
@@ -350,7 +350,7 @@ describe('a paced virtual line', () => {
     await expect.poll(() => line.received.length).toBe(total);
     expect(line.received.every((value, index) => value === index % 251)).toBe(true);
     closeSync(client);
-  }, 15_000);
+  });
 
   it('changes its pacing without being closed, and loses nothing', async () => {
     const line = await newLine({ pacing: { ...EVEN, baudRate: 1200, chunk: 16 } });
@@ -361,7 +361,11 @@ describe('a paced virtual line', () => {
     await expect.poll(() => line.received.length).toBeGreaterThan(0);
     line.port.setPacing({ ...EVEN, baudRate: 115_200, chunk: 1 });
     expect(line.received, 'what was under way is delivered at once').toEqual([...sent]);
-    expect(line.chunks.length).toBe(2);
+    // One chunk has come by itself, or on a machine that stalls two, and the rest in one.
+    expect([
+      [16, 24],
+      [16, 16, 8],
+    ]).toContainEqual(line.chunks.map((chunk) => chunk.length));
     line.chunks.length = 0;
     writeSync(client, bytes(50, 51, 52));
     line.port.write(bytes(60));

@@ -29,6 +29,19 @@ test('half a header and then silence is closed after the idle timeout, a client 
   expect(good.closed).toBe(false);
 });
 
+test('a client that asks in time is not closed by a program that stands still for longer than the idle timeout', async () => {
+  line = await openLine({ idleTimeoutMs: 50 });
+  const client = line.client();
+  await until(() => client.connected, 'connected');
+  for (let i = 0; i < 3; i++) {
+    client.send(readRequest(i, 0));
+    const until = performance.now() + 100;
+    while (performance.now() < until);
+    expect(await client.responsesOf(i + 1)).toHaveLength(i + 1);
+  }
+  expect(line.device.rejections).toEqual([]);
+});
+
 test('a client that sends and never reads is bounded in memory and dropped, one beside it goes on', async () => {
   line = await openLine({ slowTimeoutMs: 1500 });
   const good = line.client();
@@ -36,17 +49,16 @@ test('a client that sends and never reads is bounded in memory and dropped, one 
   greedy.socket.pause();
   const batch = concatBytes(...Array.from({ length: 50_000 }, (_, i) => readRequest(i, 0, 125)));
   let rounds = 0;
-  let stuck = 0;
   while (!greedy.closed) {
     if (greedy.socket.writableLength < 1_000_000) greedy.send(batch);
-    stuck = Math.max(stuck, greedy.socket.writableLength);
     good.send(readRequest(rounds++, 1));
     await good.responsesOf(rounds);
     await sleep(20);
     if (rounds > 1000) expect.fail('not dropped');
   }
-  // The line has stopped to read long before: the requests pile up on the client's side.
-  expect(stuck).toBeGreaterThan(1_000_000);
+  // The line has stopped reading in the middle of the first batch: its replies are more than the system buffers.
+  const executed = line.device.requests.filter(({ clientId }) => clientId === 2);
+  expect(executed.length).toBeLessThan(50_000);
   expect(line.device.rejections).toEqual(['slow']);
   expect(good.responses).toHaveLength(rounds);
 });
@@ -128,14 +140,14 @@ test('of connections that all have asked, the one idle for longest makes room', 
 
 test('a newcomer is refused while every connection waits for a reply', async () => {
   line = await openLine({ maxClients: 1 });
-  line.device.fault = (plan) => delayed(plan, 2000);
+  line.device.fault = (plan) => delayed(plan, 60_000);
   const first = line.client();
   first.send(readRequest(1, 0));
   await until(() => line.device.requests.length === 1, 'the request has come');
   const second = line.client();
   await until(() => second.closed, 'refused');
   expect(line.device.rejections).toEqual(['limit']);
-  expect(await first.responsesOf(1)).toHaveLength(1);
+  expect(first.closed).toBe(false);
 });
 
 test('10,000 connections opened and closed leave no file descriptors behind, and a client beside them gets all answers', async () => {

@@ -52,9 +52,9 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
 
   test('names an unknown host name', async () => {
     expect(await errorOf('no-such-host.invalid', 5020)).toMatch(
-      /^Cannot listen on no-such-host\.invalid:5020: the host name .* \((ENOTFOUND|EAI_AGAIN)\)\.$/,
+      /^Cannot listen on no-such-host\.invalid:5020: the host name .* \((ENOTFOUND|EAI_AGAIN|ETIMEOUT)\)\.$/,
     );
-  }, 30_000);
+  });
 
   test.each([-1, 65536, 1.5, Number.NaN])('says which ports there are instead of %d', async (port) => {
     expect(await errorOf('::1', port)).toBe(

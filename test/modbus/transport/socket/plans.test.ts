@@ -45,7 +45,7 @@ test('a delayed reply holds back later replies of its connection', async () => {
 });
 
 test('a delayed reply does not hold back other connections', async () => {
-  delayTransaction(1, 2000);
+  delayTransaction(1, 60_000);
   const slow = line.client();
   slow.send(readRequest(1, 0));
   await until(() => line.device.requests.length === 1, 'the slow request has come');
@@ -81,8 +81,7 @@ test('the pieces of a reply come apart, each at its time', async () => {
   line.device.fault = (plan) => pieces(plan, 40);
   const client = line.client();
   client.send(readRequest(1, 0, 3));
-  await until(() => client.received.length > 0, 'the first piece has come');
-  expect(client.received.length).toBe(1);
+  // A busy machine may hand several pieces to the client in one read; that they left apart is in the report.
   await client.responsesOf(1);
   const { report } = line.device.reports[0] ?? expect.fail('no report');
   expect(report.steps).toHaveLength(15);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
 import { RTU } from '../../../../src/modbus/protocol/framing.js';
 import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
+import { quiet } from '../../../cli/verbs/clients.js';
 import { openLine, type TestLine } from './line.js';
 import { type RawClient, until } from './raw-client.js';
 
@@ -83,7 +84,7 @@ test('answers 1000 pipelined requests in order', async () => {
 
 test('answers a good request after a bad CRC and a silence', async () => {
   client.send(damaged(write(0, 5)));
-  await sleep(SILENCE_MS);
+  await quiet(SILENCE_MS);
   expect(noises()).toEqual([8]);
   client.send(read(0));
   await expectNext(reply(11));
@@ -123,7 +124,7 @@ test.each([
 
 test('never executes what came behind a bad CRC in the same read, not even after the silence', async () => {
   client.send(concatBytes(damaged(read(0)), write(0, 5)));
-  await sleep(SILENCE_MS);
+  await quiet(SILENCE_MS);
   client.send(read(0));
   await expectNext(reply(11));
   expect(noises()).toEqual([16]);
@@ -131,9 +132,9 @@ test('never executes what came behind a bad CRC in the same read, not even after
 
 test('never executes half a request that is completed after the silence', async () => {
   client.send(write(0, 5).subarray(0, 4));
-  await sleep(SILENCE_MS);
+  await quiet(SILENCE_MS);
   client.send(write(0, 5).subarray(4));
-  await sleep(SILENCE_MS);
+  await quiet(SILENCE_MS);
   client.send(read(0));
   await expectNext(reply(11));
   expect(noises()).toEqual([4, 4]);
@@ -214,7 +215,7 @@ test('random bytes are told as noise, hurt nobody else and close nothing', async
   await until(() => noises().reduce((a, b) => a + b, 0) >= noise.length - 256, 'all told');
   expect(line.device.rejections).toEqual([]);
   bad.send(noise.subarray(0, 10));
-  await sleep(SILENCE_MS);
+  await quiet(SILENCE_MS);
   client = bad;
   bad.send(read(0));
   await expectNext(reply(11));

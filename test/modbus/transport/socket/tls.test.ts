@@ -222,7 +222,7 @@ test('a client that leaves in the middle of the handshake, and one that is silen
 });
 
 test('a flood of handshakes that never end throws out itself, not a client that is served', async () => {
-  await open({ maxClients: 20 });
+  await open({ maxClients: 20, handshakeTimeoutMs: 60_000 });
   const good = connect(operator);
   good.send(readRequest(1, 0));
   await good.responsesOf(1);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:dgram';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { delayed, openUdpLine, Peer, readRequest, type TestUdpLine, until } from './udp-peers.js';
+import { until } from './raw-client.js';
+import { delayed, openUdpLine, Peer, readRequest, type TestUdpLine } from './udp-peers.js';
 
 /** Every socket made: what a network card that goes away does to one can't be had on the loopback. */
 const sockets = vi.hoisted((): Socket[] => []);

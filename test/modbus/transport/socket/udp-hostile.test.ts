@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
 import { RTU } from '../../../../src/modbus/protocol/framing.js';
-import { delayed, openUdpLine, Peer, readRequest, type TestUdpLine, until } from './udp-peers.js';
+import { until } from './raw-client.js';
+import { delayed, openUdpLine, Peer, readRequest, type TestUdpLine } from './udp-peers.js';
 
 let line: TestUdpLine;
 
@@ -56,7 +57,7 @@ test('a good client is served while others send garbage', async () => {
 
 test('a client has at most 64 replies pending: further requests are not executed, and told', async () => {
   line = await openUdpLine();
-  line.device.fault = (plan) => delayed(plan, 2000);
+  line.device.hold();
   const peer = line.peer();
   for (let i = 0; i < 70; i++) await peer.send(readRequest(i));
   await until(() => line.device.count('dropped') === 6, 'six are dropped');
@@ -67,8 +68,8 @@ test('a client has at most 64 replies pending: further requests are not executed
     client: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
     clientId: 1,
   });
+  line.device.release();
   await peer.receivedOf(64);
-  line.device.fault = (plan) => plan;
   await peer.send(readRequest(100));
   await peer.receivedOf(65);
   expect(peer.transactions).toEqual([...Array.from({ length: 64 }, (_, i) => i), 100]);
@@ -101,7 +102,7 @@ test('the client that has been idle longest makes room for a new one', async () 
 
 test('while all clients have replies pending a new one is turned away', async () => {
   line = await openUdpLine({ maxClients: 2 });
-  line.device.fault = (plan) => delayed(plan, 2000);
+  line.device.hold();
   const [one, two, three] = [line.peer(), line.peer(), line.peer()];
   await one.send(readRequest(1));
   await two.send(readRequest(1));
@@ -116,6 +117,7 @@ test('while all clients have replies pending a new one is turned away', async ()
     text: 'all 2 clients have replies pending',
   });
   expect(line.device.requests).toHaveLength(2);
+  line.device.release();
   await Promise.all([one.receivedOf(1), two.receivedOf(1)]);
   await until(() => line.device.reports.length === 2, 'both are idle again');
   await three.send(readRequest(2));
@@ -161,14 +163,17 @@ test('a client that has gone before its reply is sent harms nobody', async () =>
 
 test('an idle client is forgotten, one with a reply pending is not', async () => {
   line = await openUdpLine({ idleTimeoutMs: 100 });
-  line.device.fault = (plan, { transactionId }) => (transactionId === 2 ? delayed(plan, 3000) : plan);
   const [idle, waiting] = [line.peer(), line.peer()];
   await idle.send(readRequest(1));
+  await idle.receivedOf(1);
+  line.device.hold();
   await waiting.send(readRequest(2));
-  await until(() => line.device.count('client-gone') === 1, 'the idle one is forgotten');
-  expect(line.device.events.at(-1)).toMatchObject({ client: `127.0.0.1:${idle.socket.address().port}` });
+  const gone = () => line.device.events.filter(({ kind }) => kind === 'client-gone');
+  await until(() => gone().length === 1, 'the idle one is forgotten');
+  expect(gone()).toMatchObject([{ client: `127.0.0.1:${idle.socket.address().port}` }]);
   await sleep(200);
   expect(line.line.clients).toBe(1);
+  line.device.release();
   await waiting.receivedOf(1);
   await until(() => line.line.clients === 0, 'the other one is forgotten too');
   expect(line.device.events.at(-1)).toMatchObject({ kind: 'client-gone', text: 'no request for 100 ms' });

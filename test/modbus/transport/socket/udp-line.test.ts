@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AsciiFraming } from '../../../../src/modbus/protocol/ascii.js';
 import { RTU, SOCKET } from '../../../../src/modbus/protocol/framing.js';
 import { type ReplyPlan, type Step, silence } from '../../../../src/modbus/protocol/reply-plan.js';
-import { delayed, openUdpLine, readRequest, type TestUdpLine, until } from './udp-peers.js';
+import { until } from './raw-client.js';
+import { delayed, openUdpLine, readRequest, type TestUdpLine } from './udp-peers.js';
 
 let line: TestUdpLine;
 
@@ -41,7 +42,7 @@ test('modbus-serial reads from it, many times', async () => {
   await client.connectUDP('127.0.0.1', { port: line.port });
   await until(() => client.isOpen, 'the client is open');
   client.setID(1);
-  client.setTimeout(5000);
+  client.setTimeout(30_000);
   for (let i = 0; i < 200; i++) {
     expect((await client.readHoldingRegisters(i, 3)).data).toEqual([i, i + 1, i + 2]);
   }

@@ -2,8 +2,9 @@ import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
 import { SocketLine } from '../../../../src/modbus/transport/socket/socket-line.js';
+import { until } from './raw-client.js';
 import { socketSettings } from './socket-settings.js';
-import { Device, delayed, openUdpLine, Peer, readRequest, type TestUdpLine, until } from './udp-peers.js';
+import { Device, delayed, openUdpLine, Peer, readRequest, type TestUdpLine } from './udp-peers.js';
 
 const open: TestUdpLine[] = [];
 

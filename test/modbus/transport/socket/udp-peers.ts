@@ -1,5 +1,4 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { wordAt } from '../../../../src/modbus/protocol/bytes.js';
 import { type Framing, SOCKET } from '../../../../src/modbus/protocol/framing.js';
 import { type PlayReport, plainReply, type ReplyPlan } from '../../../../src/modbus/protocol/reply-plan.js';
@@ -10,6 +9,7 @@ import type {
   LineReply,
   LineRequest,
 } from '../../../../src/modbus/transport/transport.js';
+import { until } from './raw-client.js';
 import { socketSettings } from './socket-settings.js';
 
 export interface UdpLineSettings {
@@ -27,6 +27,8 @@ export class Device implements LineHandler {
   readonly reports: { readonly request: LineRequest; readonly report: PlayReport }[] = [];
   /** What a fault would do: changes the plain plan. */
   fault: (plan: ReplyPlan, request: LineRequest) => ReplyPlan = (plan) => plan;
+  /** The replies that wait for `release`, from `hold` on. */
+  #held: (() => void)[] | undefined;
   #lastClientId = 0;
 
   constructor(framing: Framing) {
@@ -46,7 +48,33 @@ export class Device implements LineHandler {
     const values = Array.from({ length: wordAt(request.pdu, 3) }, (_, i) => wordAt(request.pdu, 1) + i);
     const pdu = Uint8Array.of(3, 2 * values.length, ...values.flatMap((value) => [value >> 8, value & 0xff]));
     const plan = this.fault(plainReply(this.framing.encode({ ...request, pdu })), request);
-    begin({ plan, played: (report) => this.reports.push({ request, report }) });
+    const played = (report: PlayReport) => void this.reports.push({ request, report });
+    const held = this.#held;
+    if (!held) begin({ plan, played });
+    else {
+      const reply: { plan: ReplyPlan | undefined } & LineReply = {
+        plan: undefined,
+        whenPlanned: (planned) => {
+          held.push(() => {
+            reply.plan = plan;
+            planned();
+          });
+        },
+        played,
+      };
+      begin(reply);
+    }
+  }
+
+  /** Lets the replies to further requests wait until `release`, as those of a real device do. */
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const planned of held) planned();
   }
 
   event(event: LineEvent): void {
@@ -149,13 +177,4 @@ export function readRequest(transactionId: number, address = 0, framing: Framing
 export function delayed(plan: ReplyPlan, ms: number): ReplyPlan {
   if (plan.kind === 'silence') return plan;
   return { ...plan, steps: plan.steps.map((step, i) => (i === 0 ? { ...step, waitMs: ms } : step)) };
-}
-
-/** Waits until `holds`, at most `timeoutMs`: a generous bound for what should come soon. */
-export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
-    await sleep(2);
-  }
 }

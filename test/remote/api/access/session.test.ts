@@ -32,7 +32,7 @@ describe('a browser that logs in', () => {
   test('gets a cookie that no script can read and no other site can use', async () => {
     const { response, header } = await logIn(WRITER);
     expect(response.statusCode).toBe(200);
-    expect(response.json()).toEqual({ role: 'write', secondsLeft: 43_200 });
+    expect(response.json()).toEqual({ role: 'write', secondsLeft: expect.closeTo(43_200, -2) });
     expect(header).toMatch(/^modbus-sim-8080=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
     expect(response.body + header).not.toContain(WRITER);
   });
@@ -55,7 +55,8 @@ describe('a browser that logs in', () => {
     const { cookie } = await logIn(READER);
     expect(await rest.send('GET', '/api/v1/session', undefined, { ...ORIGIN, cookie })).toEqual({
       status: 200,
-      body: { role: 'read', secondsLeft: 43_200 },
+      // Less some seconds on a machine that is busy.
+      body: { role: 'read', secondsLeft: expect.closeTo(43_200, -2) },
     });
     expect(await statusOf('POST', '/api/v1/faults/reset', { cookie })).toBe(403);
     expect(await statusOf('DELETE', '/api/v1/session', { cookie })).toBe(204);

@@ -38,10 +38,10 @@ function poll(running: RunningSimulator, requests = [GOOD]): void {
 }
 
 const isOver = (running: RunningSimulator, id: number) =>
-  expect.poll(async () => (await get(running, id, '?report=false')).state, { timeout: 30_000 }).toBe('over');
+  expect.poll(async () => (await get(running, id, '?report=false')).state).toBe('over');
 
 describe('/api/v1/runs of the kind client', () => {
-  it('tests the client of a line and tells what it has found', { timeout: 60_000 }, async () => {
+  it('tests the client of a line and tells what it has found', async () => {
     const running = await start();
     poll(running);
     const { status, body } = await post(running, { line: 'bus', checks: ['legal-requests'], seed: 7 });
@@ -72,9 +72,7 @@ describe('/api/v1/runs of the kind client', () => {
     ]);
   });
 
-  it('says what is wrong with the client, on the first page of the report, too', {
-    timeout: 60_000,
-  }, async () => {
+  it('says what is wrong with the client, on the first page of the report, too', async () => {
     const running = await start();
     poll(running, [GOOD, NO_SUCH_ADDRESS]);
     await post(running, { line: 'bus', checks: ['legal-requests'] });

@@ -388,7 +388,7 @@ describe('.../signals/NAME', () => {
     rmSync(folder, { recursive: true });
     await rest.send('POST', '/api/v1/devices/meter/clock', { pause: false });
     await expect
-      .poll(() => get<{ registers: unknown[] }>('/devices/meter/registers?names=limit'), { timeout: 10_000 })
+      .poll(() => get<{ registers: unknown[] }>('/devices/meter/registers?names=limit'))
       .toMatchObject({ registers: [{ trouble: expect.stringMatching(/can't be read/) }] });
     expect([5, 6]).toContain(await value('limit'));
   });

@@ -7,6 +7,7 @@ import { newRow } from '../../../../src/simulator/traffic/sums.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { startSimulator } from '../../../support/simulator.js';
 import { tcpMaster } from '../masters.js';
+import { EventSource } from './event-source.js';
 
 const SETUP = nativeSetup({
   devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2, 3], write: true }] } } },
@@ -20,14 +21,11 @@ const SETUP = nativeSetup({
 test('what passed is added up by outcome, for REST, events and metrics', async () => {
   const running = await startSimulator(SETUP);
   const url = await running.rest.app.listen({ port: 0, host: '127.0.0.1' });
-  const heard: SumsView[] = [];
-  const stream = await fetch(`${url}/api/v1/events?tell=sums`);
-  const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
-  const listening = (async () => {
-    for (let next = await reader.read(); !next.done; next = await reader.read())
-      for (const [, data] of new TextDecoder().decode(next.value).matchAll(/^data: (.*)$/gm))
-        heard.push(...(JSON.parse(data as string) as { sums: SumsView[] }).sums);
-  })().catch(() => {});
+  const stream = await new EventSource(`${url}/api/v1/events?tell=sums`).connected();
+  const heard = () =>
+    stream.messages.flatMap(({ data }) =>
+      data === undefined ? [] : (JSON.parse(data) as { sums: SumsView[] }).sums,
+    );
   const master = await tcpMaster(running.port('lan'));
   for (let i = 0; i < 3; i++) await master.readHoldingRegisters(0, 1);
   await master.readHoldingRegisters(99, 1).catch(() => {});
@@ -45,7 +43,7 @@ test('what passed is added up by outcome, for REST, events and metrics', async (
     expect(status).toBe(200);
     return body.sums;
   };
-  await expect.poll(async () => total(await get('1s'), 'requests', 3), { timeout: 20_000 }).toBe(6);
+  await expect.poll(async () => total(await get('1s'), 'requests', 3)).toBe(6);
   for (const every of ['1s', '10s', '1m']) {
     const sums = await get(every);
     const names = ['good', 'exceptions', 'ordered', 'missing', 'bytesIn'] as const;
@@ -55,13 +53,12 @@ test('what passed is added up by outcome, for REST, events and metrics', async (
     expect(sums[0]).toMatchObject({ line: 'lan', unit: 1, speakingMs: 0 });
     expect(Math.abs(Date.now() - Date.parse(String(sums[0]?.time)))).toBeLessThan(120_000);
   }
-  await expect.poll(() => total(heard, 'requests', 3), { timeout: 20_000 }).toBe(6);
+  await expect.poll(() => total(heard(), 'requests', 3)).toBe(6);
   const { body: text } = await running.rest.app.inject({ url: '/metrics', headers: { host: 'localhost' } });
   expect(text).toContain('modbus_sim_outcomes_total{line="lan",unit="1",function="3",outcome="ordered"} 2');
   expect(text).toContain('modbus_sim_bytes_total{line="lan",direction="in"} 84');
   expect((await running.rest.send('GET', '/api/v1/sums?every=2s')).status).toBe(400);
-  await reader.cancel();
-  await listening;
+  await stream.close();
 });
 
 const kept = (from: number): KeptSums => ({ ...newRow(1, 3), line: 'lan', from, seconds: 1 });

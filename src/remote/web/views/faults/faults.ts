@@ -1,6 +1,5 @@
 import { counted } from '../../../../common/words.js';
 import './faults.css';
-import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { PastRules, RuleView } from '../../../../simulator/commands/schemas/fault.js';
@@ -8,7 +7,7 @@ import { whyOff } from '../../api.js';
 import { past } from '../../past.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf, route } from '../../route.js';
-import { Button, Empty, State, switched, type Tone } from '../../ui/controls.js';
+import { Button, Checkbox, Empty, State, type Tone } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { count, timeOfDay } from '../../ui/format.js';
 import { sayAnswer } from '../../ui/toast.js';
@@ -88,15 +87,10 @@ const TONES: Readonly<Record<ReturnType<typeof stateOf>, Tone>> = {
 function RuleRow({ rule }: { readonly rule: RuleView }) {
   const { name, enabled, hits, matches, lastHit, remaining, warnings = [] } = rule;
   const state = stateOf(rule);
-  /** The position of the switch until the answer arrives: rules that are read in between do not turn it back. */
-  const isPut = useSignal<boolean | undefined>(undefined);
   const act = async (done: string, ...request: Parameters<typeof change>) =>
     sayAnswer(await change(...request), `Rule ${name} was ${done}.`);
-  const turn = async (isOn: boolean) => {
-    isPut.value = isOn;
-    await act(isOn ? 'switched on' : 'switched off', 'PATCH', [name], { enabled: isOn });
-    if (isPut.peek() === isOn) isPut.value = undefined;
-  };
+  const turn = (isOn: boolean) =>
+    act(isOn ? 'switched on' : 'switched off', 'PATCH', [name], { enabled: isOn });
   return html`<article class="rule panel columns" aria-label=${`Rule ${name}`}>
     <div class="flow">
       <h2 class="long">${name}</h2>
@@ -110,8 +104,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <div><dt>last</dt><dd>${lastHit === null ? '–' : timeOfDay(Date.parse(lastHit))}</dd></div>
     </dl>
     <div class="flow">
-      <label class="switch"><input type="checkbox" checked=${isPut.value ?? enabled} disabled=${whyOff() !== undefined} title=${whyOff()}
-        aria-label=${`Rule ${name} is on`} onChange=${switched((isOn) => void turn(isOn))} />on</label>
+      <label class="switch"><${Checkbox} isOn=${enabled} label=${`Rule ${name} is on`} why=${whyOff()} onTurn=${turn}>on<//></label>
       <a href=${hrefOf('faults', [], { edit: name })} aria-label=${`Edit ${name}`}>Edit</a>
       <${Button} label=${`Rearm ${name}`} writes disabled=${!enabled}
         onClick=${() => void act('rearmed', 'PUT', [name], written(rule))}>Rearm<//>

@@ -7,7 +7,7 @@ import type { RegisterView } from '../../../../simulator/commands/schemas/value.
 import { ask, whyOff } from '../../api.js';
 import { serverNow } from '../../live.js';
 import { go, hrefOf, route } from '../../route.js';
-import { Button, Empty, into, sent, switched, typed } from '../../ui/controls.js';
+import { Button, Checkbox, Empty, into, sent, typed } from '../../ui/controls.js';
 import { Plot } from '../../ui/plot.js';
 import { type Course, extended, LONGEST_S } from '../../ui/plot-layout.js';
 import { say } from '../../ui/toast.js';
@@ -218,7 +218,7 @@ function Value({
   return html`<p class="now mono long">${valueText(about)}</p>
     ${
       bits
-        ? html`<${Bits} about=${about} isPlain=${false} why=${whyOff()} onBit=${(bit: number) => void set(device, about, withBit(about, bit))} />`
+        ? html`<${Bits} about=${about} isPlain=${false} why=${whyOff()} onBit=${(bit: number) => set(device, about, withBit(about, bit))} />`
         : html`<${Setting} device=${device} about=${about} />`
     }
     ${
@@ -236,9 +236,10 @@ function isSwitch({ table, raw, registers, bits }: RegisterView): boolean {
 
 function Switch({ device, about }: ValueProps) {
   const { name, table, address, raw } = about;
-  return html`<label class="switch"><input type="checkbox" role="switch" checked=${raw === 1} disabled=${whyOff() !== undefined} title=${whyOff()}
-    aria-label=${name ?? `${table} ${address}`}
-    onChange=${switched((isOn) => void set(device, about, { table, address, value: isOn ? 1 : 0, raw: true, expected: raw }))} /> ${valueText(about)}</label>`;
+  const turn = (isOn: boolean) =>
+    set(device, about, { table, address, value: isOn ? 1 : 0, raw: true, expected: raw });
+  return html`<label class="switch"><${Checkbox} role="switch" isOn=${raw === 1} label=${name ?? `${table} ${address}`}
+    why=${whyOff()} onTurn=${turn}>${valueText(about)}<//></label>`;
 }
 
 /** A field that sets a value. */

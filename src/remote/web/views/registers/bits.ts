@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
+import { Checkbox } from '../../ui/controls.js';
 
 interface BitsProps {
   readonly about: RegisterView;
@@ -7,7 +8,8 @@ interface BitsProps {
   readonly isPlain: boolean;
   /** Why the value can't be changed. */
   readonly why: string | undefined;
-  readonly onBit: (bit: number) => void;
+  /** Flips a bit. */
+  readonly onBit: (bit: number) => Promise<unknown>;
 }
 
 /** A box for each bit of a value: for the named ones, or for all bits of a register. */
@@ -20,8 +22,8 @@ export function Bits({ about: { bits, raw }, isPlain, why, onBit }: BitsProps) {
       ([
         bit,
         name,
-      ]) => html`<label class="long" title=${why ?? `bit ${bit}`}><input type="checkbox" checked=${isSet(bit)}
-        disabled=${why !== undefined} onChange=${() => onBit(Number(bit))} /> ${name}</label>`,
+      ]) => html`<label class="long" title=${why ?? `bit ${bit}`}><${Checkbox} isOn=${isSet(bit)} why=${why}
+        onTurn=${() => onBit(Number(bit))}>${name}<//></label>`,
     )}
   </fieldset>`;
 }

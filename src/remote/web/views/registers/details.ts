@@ -119,7 +119,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
     </dl>
     <div class="flow"><${Button} why=${why} onClick=${editSelected}>Edit<//>
       <a href=${hrefWith(pinOf(device.name, about, target.value?.table ?? '', address))}>Pin to the panel</a></div>
-    ${about ? html`<${Bits} about=${about} isPlain=${isOfBits(about)} why=${why} onBit=${(bit: number) => void changeBit(about, bit)} />` : null}
+    ${about ? html`<${Bits} about=${about} isPlain=${isOfBits(about)} why=${why} onBit=${(bit: number) => changeBit(about, bit)} />` : null}
     ${about && about.type !== 'string' && past.value === undefined ? html`<${ValuePlot} key=${key} about=${about} />` : null}
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;

@@ -1,6 +1,6 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { route } from '../../route.js';
 import { followSize } from '../../ui/element.js';
 import { beginEdit, commitEdit, editSelected, select, selectFromAddress } from './editing.js';
@@ -32,7 +32,8 @@ export function Grid({ label }: { readonly label: string }) {
   }, []);
   const starts = rowStarts.value;
   useSignalEffect(() => show(self.current, rowOf(rowStarts.value, columns.value, selected.value)));
-  useEffect(selectFromAddress, [route.value, starts.length > 0]);
+  // Before the paint: a key may come as soon as the grid is there.
+  useLayoutEffect(selectFromAddress, [route.value, starts.length > 0]);
 
   const { first, end } = visibleRows.value;
   const selectedRow = rowOf(starts, columns.value, selected.value);

@@ -34,7 +34,8 @@ const MOST = 512;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueAt = Number.POSITIVE_INFINITY;
-let isAsking = false;
+/** The read that is in progress. */
+let reading: Promise<void> | undefined;
 let lastAt = 0;
 /** The table that was read last, and the run of the simulator. */
 let shown = '';
@@ -73,9 +74,12 @@ export function readSoon(): void {
 }
 
 /** Reads the visible registers at once, for example after a change by this page. */
-export function readNow(): Promise<void> {
+export async function readNow(): Promise<void> {
+  // Some of its answers may be older than the change.
+  while (reading !== undefined) await reading;
+  clearTimeout(timer);
   dueAt = Number.POSITIVE_INFINITY;
-  return read();
+  await read();
 }
 
 /** Reads the values in a range of addresses, inclusive. */
@@ -104,8 +108,13 @@ function readWithin(ms: number): void {
 
 async function read(): Promise<void> {
   const wanted = target.peek();
-  if (!wanted || isAsking) return readWithin(isAsking ? AFTER_SCROLL_MS : EVERY_MS);
-  isAsking = true;
+  if (reading !== undefined) return readWithin(AFTER_SCROLL_MS);
+  if (!wanted) return readWithin(EVERY_MS);
+  reading = readTarget(wanted);
+  await reading;
+}
+
+async function readTarget(wanted: NonNullable<typeof target.value>): Promise<void> {
   lastAt = performance.now();
   const { table } = wanted;
   const { name } = wanted.device;
@@ -118,7 +127,7 @@ async function read(): Promise<void> {
   const first = answers.find((answer) => answer.ok && answer.value.past);
   const around = first?.ok ? first.value.past : undefined;
   const before = around?.changed ? await readVisible(name, table, shifted(around.changed, -2)) : [];
-  isAsking = false;
+  reading = undefined;
   if (then !== past.peek()) return readWithin(0);
   const now = target.peek();
   if (now?.device.name === name && now.table === table) {
