@@ -158,7 +158,7 @@ function looseType(text: string, words: number | undefined): DataType | undefine
     if (suffix !== undefined) order = orderOf(suffix);
     bits = SIZES[word] ?? bits;
     if (/^\d+$/.test(word))
-      bits = /^byte/.test(parts[i + 1] ?? '') ? 8 * Number(word) : (sizeIn(word) ?? bits);
+      bits = /^byte/.test(parts[i + 1] ?? '') ? 8 * Number(word) : (sizeIn(word, words) ?? bits);
     else if (!kind && i > 0 && (rest ?? found)) {
       order = rest ?? found;
       if (rest) break;
@@ -201,8 +201,9 @@ export function orderText(header: string, cell: string): string {
   return /^mixed.?endian$/i.test(header) ? (/^(?:true|yes|1)$/i.test(cell) ? 'cdab' : 'abcd') : cell;
 }
 
-function sizeIn(digits: string): number | undefined {
-  const bits = Number(digits);
+/** @param words the number of registers: the 2 of `INT2` may count them */
+function sizeIn(digits: string, words: number | undefined): number | undefined {
+  const bits = Number(digits) === words ? 16 * words : Number(digits);
   return bits <= 16 || bits === 32 || bits === 64 ? bits : undefined;
 }
 

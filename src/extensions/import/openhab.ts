@@ -55,12 +55,15 @@ export function importOpenhab(text: string): Result<Imported> {
   const pollers: (() => void)[] = [];
   const covered = new Map<string, Set<number>>();
   let poller: Poller | undefined;
+  let pending: OpenBridge | undefined;
   let [line, seen] = [1, 0];
   for (const match of text.matchAll(TOKEN)) {
     const [token, word, type = '', id, label, written = '', opens] = match;
     line += text.slice(seen, match.index).split('\n').length - 1;
     seen = match.index;
-    if (token === '{') scopes.push({ kind: 'other', parameters: new Map() });
+    // A comment may separate a bridge from its brace.
+    if (token === '{') scopes.push(pending ?? { kind: 'other', parameters: new Map() });
+    if (!token.startsWith('/')) pending = undefined;
     if (token === '}') scopes.pop();
     if (word === undefined) continue;
     const parameters = new Map(
@@ -91,6 +94,7 @@ export function importOpenhab(text: string): Result<Imported> {
       else addData(parameters, within, endpoint, { name, label, location }, collector);
     }
     if (opens) scopes.push({ kind, parameters });
+    else if (word === 'Bridge') pending = { kind, parameters };
   }
   for (const each of pollers) each();
   if (scopes.length > 0) return failure(`expected a } for each {; ${scopes.length} missing`);

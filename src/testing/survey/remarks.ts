@@ -31,9 +31,7 @@ function tableRemarks(survey: TableSurvey): string[] {
       `${table}: no answer to ${givenUpAfter} requests, so no more were sent; clone --thorough tries all`,
     ];
   if (unsupported !== undefined) return [`${table}: every request was refused: ${wayText(unsupported)}`];
-  const others = [...refusals.keys()].filter(
-    (refusal) => refusal !== 'silence' && refusal !== ExceptionCode.illegalDataAddress,
-  );
+  const others = [...refusals].filter(([way]) => way !== ExceptionCode.illegalDataAddress);
   return [
     `${table}: ${values.size} found`,
     ...doubtText(survey),
@@ -52,7 +50,8 @@ function tableRemarks(survey: TableSurvey): string[] {
     ),
     // For a table that refuses in one way only, there is a manner.
     ...(refusals.size > 1 ? others : []).map(
-      (code) => `${table}: the device refused undefined addresses with exception ${code}; this file uses 2`,
+      ([way, addresses]) =>
+        `${table}: undefined addresses ${addressesText(addresses)}: ${wayText(way)}, but exception 2 in this file`,
     ),
   ];
 }
@@ -115,6 +114,16 @@ function rangesText(ranges: readonly (readonly [number, number])[]): string {
     else merged.push([first, last]);
   }
   return listed(merged.map(([first, last]) => (first === last ? first : `${first}-${last}`)));
+}
+
+/** Maximum length of a list of addresses, in characters. */
+const LONGEST_LIST = 80;
+
+function addressesText(addresses: readonly number[]): string {
+  const sorted = addresses.toSorted((a, b) => a - b);
+  const text = rangesText(sorted.map((each) => [each, each]));
+  const among = `${sorted[0]}-${sorted.at(-1)} (${sorted.length} of those tried)`;
+  return text.length > LONGEST_LIST ? among : text;
 }
 
 function takenText(taken: Taken): string {

@@ -196,6 +196,7 @@ class TableSearch {
   async visit(addresses: Iterable<number>, quantities: readonly number[], isSure = false): Promise<void> {
     for (const address of addresses) {
       if (this.#survey.isOver) return;
+      if (!this.#survey.ranges.some(([first, last]) => first <= address && address <= last)) continue;
       this.#order.progress(this.#survey, address);
       const found = await this.#survey.look(address, quantities, isSure);
       if (found) await this.#around(found);

@@ -54,7 +54,7 @@ export class TableSurvey {
   readonly #asker: Asker;
   /** The addresses that were refused, by quantity. */
   readonly #refused = new Map<number, Set<number>>();
-  readonly #refusals = new Map<number, Map<ReadRefusal, number>>();
+  readonly #refusals = new Map<number, Map<ReadRefusal, number[]>>();
   /** How many times each quantity was answered where no smaller one was. */
   readonly #hits = new Map<number, number>();
 
@@ -81,8 +81,8 @@ export class TableSurvey {
     return this.#hits.has(quantity);
   }
 
-  /** How the device refuses reads of addresses that do not exist, and how many times it used each way. */
-  get refusals(): ReadonlyMap<ReadRefusal, number> {
+  /** How the device refuses reads of addresses that do not exist, and the addresses that it refused in each way. */
+  get refusals(): ReadonlyMap<ReadRefusal, readonly number[]> {
     return this.#refusals.get(this.least) ?? new Map();
   }
 
@@ -295,8 +295,11 @@ export class TableSurvey {
     if (this.#asker.isOver) return;
     const refused = this.#refused.get(quantity) ?? new Set();
     this.#refused.set(quantity, refused.add(address));
-    const counts = this.#refusals.get(quantity) ?? new Map<ReadRefusal, number>();
-    this.#refusals.set(quantity, counts.set(refusal, (counts.get(refusal) ?? 0) + 1));
+    const ways = this.#refusals.get(quantity) ?? new Map<ReadRefusal, number[]>();
+    this.#refusals.set(quantity, ways);
+    const addresses = ways.get(refusal);
+    if (addresses) addresses.push(address);
+    else ways.set(refusal, [address]);
   }
 }
 

@@ -671,3 +671,26 @@ it('a column whose cells are no access is the name, and reserved[2] is two regis
   ]);
   expect(notes).toEqual(['line 3: unknown type "reserved[2]", so plain registers are served']);
 });
+
+it('INT2 is two registers where the next address is two higher, and two bytes elsewhere', () => {
+  const { registers, notes } = imported(
+    table(
+      'address,name,type',
+      '16384,DD1,INT2',
+      '16386,DD2,INT2',
+      '16388,DD3,INT16',
+      '20,a,INT2',
+      '21,b,INT2',
+    ),
+  );
+  expect(registers.holding?.map(({ address, type }) => [address, type])).toEqual([
+    [20, 'int16'],
+    [21, 'int16'],
+    [16384, 'int32'],
+    [16386, 'int32'],
+    [16388, 'int16'],
+  ]);
+  expect(notes).toEqual([
+    'line 2 and 1 more: type "INT2": 2 registers, because the next address is 2 higher',
+  ]);
+});

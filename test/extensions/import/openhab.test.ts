@@ -54,6 +54,14 @@ it.each([
   expect(refusedImport(text, 'a.things')).toContain(message);
 });
 
+it('a comment may separate a bridge from its brace', () => {
+  const { registers } = imported(
+    'Bridge modbus:tcp:a [ host="10.0.0.1", id=1 ]\n// Bridge modbus:tcp:b [ host="10.0.0.2" ]\n{\n Bridge poller p [ start=7, length=1, type="holding" ]\n {\n  Thing data v [ readStart="7", readValueType="int16" ]\n }\n}\n',
+    'modbus.things',
+  );
+  expect(registers.holding).toMatchObject([{ address: 7, type: 'int16' }]);
+});
+
 it('a file of a megabyte of beginnings is read once', () => {
   const hostile = `Bridge modbus:tcp:a [ host="x" ] {\n${'Thing data [ '.repeat(80_000)}`;
   expect(importText(hostile, 'a.things', undefined).ok).toBe(false);

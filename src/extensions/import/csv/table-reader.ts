@@ -291,15 +291,16 @@ export class TableReader {
   }
 
   /**
-   * The number of registers in `string[6]` or `reserved[6]` if the next address is 6 higher: in that case 6 does
-   * not count characters.
+   * The number of registers in `string[6]`, `reserved[6]` or `INT2` if the next address is as much higher: in that
+   * case it does not count characters or bytes.
    */
   #lengthUntil(row: CsvRow, type: string, address: number, next: number | undefined): number | undefined {
-    const count = Number(/^\D*[[(](\d{1,3})[\])]$/.exec(type)?.[1]);
+    const [, inBrackets, bare] = /^\D*(?:[[(](\d{1,3})[\])]|([24]))$/.exec(type) ?? [];
+    const count = Number(inBrackets ?? bare);
     if (next === undefined || next - address !== count || count < 2) return undefined;
     const known = dataTypeOf(type, undefined);
     if (known === undefined) return count;
-    if (known.type !== 'string') return undefined;
+    if (known.type !== 'string' && bare === undefined) return undefined;
     this.#note(row, `type ${quote(type)}: ${count} registers, because the next address is ${count} higher`);
     return count;
   }
