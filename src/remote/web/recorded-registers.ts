@@ -1,6 +1,7 @@
 import type { DeviceView } from '../../simulator/commands/schemas/device.js';
 import type { RegisterView, Words } from '../../simulator/commands/schemas/value.js';
 import {
+  memberOf,
   merge,
   type RecordedDevice,
   type RecordedTables,
@@ -85,8 +86,8 @@ function wordsIn(recorded: RecordedDevice, range: AskedRange, time?: string): Wo
   const { power, clock, tables } = recorded.device;
   const { table, from, to } = range;
   const registers = registersAt(recorded, time);
-  const { bits = 16, words = {}, access = {} } = registers[table] ?? {};
-  const count = Math.max(0, Math.min(to + 1, tables[table] ?? 0) - from);
+  const { bits = 16, words = {}, access = {} } = memberOf(registers, table) ?? {};
+  const count = Math.max(0, Math.min(to + 1, memberOf(tables, table) ?? 0) - from);
   const addresses = Array.from({ length: count }, (_, i) => from + i);
   return {
     ...{ power, clock, table, from, bits },

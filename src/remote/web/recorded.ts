@@ -1,4 +1,5 @@
 import type { Recorded } from '../../testing/report/html.js';
+import { memberOf, type RecordedDevice } from '../../testing/report/recorded-registers.js';
 import type { Event } from './views/traffic/chunks.js';
 
 /** The content of this page if it is a file. Undefined on a page that came from a simulator. */
@@ -32,29 +33,29 @@ const FAST_CHARACTER_MS = 0.5;
 const FAST_T35_MS = 1.75;
 const T35_CHARACTERS = 3.5;
 
-/** The character time of each line, in ms, as far as its events show it. */
-const characterTimes = new Map<string, number | undefined>();
-for (const { line, pauseUs, pauseCharacters } of recordedEvents) {
-  const known = pauseUs && pauseCharacters ? pauseUs / pauseCharacters / 1000 : undefined;
-  characterTimes.set(line, characterTimes.get(line) ?? known);
+/** The lines of some events, with what the events show: their times, and the devices of the units seen. */
+export function linesOf(events: readonly Event[], devices: readonly RecordedDevice[]) {
+  const seen = new Map<string, { characterTime?: number; readonly units: Set<number> }>();
+  for (const { line, unit, pauseUs, pauseCharacters } of events) {
+    const about = seen.get(line) ?? { units: new Set() };
+    seen.set(line, about);
+    if (pauseUs && pauseCharacters) about.characterTime ??= pauseUs / pauseCharacters / 1000;
+    if (unit !== undefined) about.units.add(unit);
+  }
+  return Array.from(seen, ([name, { characterTime, units: numbers }]) => {
+    const deviceOf = (served: string) =>
+      devices.find(({ device }) => memberOf(device.lines, name)?.includes(served))?.device.name;
+    const units = Object.fromEntries(
+      Array.from(numbers, (unit) => [unit, deviceOf(String(unit)) ?? deviceOf('*')] as const).filter(
+        (entry): entry is [number, string] => entry[1] !== undefined,
+      ),
+    );
+    const line = { name, settings: {}, units, manners: {}, reason: null };
+    if (characterTime === undefined) return { ...line, times: {} };
+    const t35 = characterTime < FAST_CHARACTER_MS ? FAST_T35_MS : T35_CHARACTERS * characterTime;
+    return { ...line, times: { characterTime, t35 } };
+  });
 }
 
-/** The lines of the file, with their times as far as known. */
-export const recordedLines = Array.from(characterTimes, ([name, characterTime]) => {
-  // Only units with events: the others may have been polled as well.
-  const seen = recordedEvents.flatMap(({ line, unit }) =>
-    line === name && unit !== undefined ? [unit] : [],
-  );
-  const units = Object.fromEntries(
-    [...new Set(seen)].flatMap((unit) => {
-      const of = (served: string) =>
-        recordedDevices.find(({ device }) => device.lines[name]?.includes(served));
-      const found = of(String(unit)) ?? of('*');
-      return found ? [[unit, found.device.name]] : [];
-    }),
-  );
-  const line = { name, settings: {}, units, manners: {}, reason: null };
-  if (characterTime === undefined) return { ...line, times: {} };
-  const t35 = characterTime < FAST_CHARACTER_MS ? FAST_T35_MS : T35_CHARACTERS * characterTime;
-  return { ...line, times: { characterTime, t35 } };
-});
+/** The lines of the file. They show only units with events: others may have been polled as well. */
+export const recordedLines = linesOf(recordedEvents, recordedDevices);

@@ -41,12 +41,15 @@ export type RecordedValue = Omit<RegisterView, 'reads' | 'writes' | 'lastWriter'
 
 /** What `merge` needs to turn one value into another; undefined if they are equal. A missing key becomes null. */
 export function differenceOf(from: unknown, to: unknown): unknown {
+  if (from === to) return undefined;
   if (!isObject(from) || !isObject(to))
-    return JSON.stringify(from) === JSON.stringify(to) ? undefined : (to ?? null);
-  const changed = Array.from(new Set([...Object.keys(from), ...Object.keys(to)]), (key) => [
-    key,
-    differenceOf(from[key], to[key]),
-  ]).filter(([, value]) => value !== undefined);
+    return from !== undefined && JSON.stringify(from) === JSON.stringify(to) ? undefined : (to ?? null);
+  const changed: [string, unknown][] = [];
+  for (const key of Object.keys(to)) {
+    const difference = differenceOf(from[key], to[key]);
+    if (difference !== undefined) changed.push([key, difference]);
+  }
+  for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) changed.push([key, null]);
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
@@ -54,10 +57,17 @@ export function differenceOf(from: unknown, to: unknown): unknown {
 export function merge(target: Record<string, unknown>, difference: unknown): void {
   if (!isObject(difference)) return;
   for (const [key, value] of Object.entries(difference)) {
-    const old = Object.hasOwn(target, key) ? target[key] : undefined;
-    if (isObject(old) && isObject(value)) merge(old, value);
-    else target[key] = structuredClone(value);
+    const old = memberOf(target, key);
+    // A copy of an object, so that later differences do not change this one.
+    const inner = isObject(old) ? old : {};
+    target[key] = isObject(value) ? inner : value;
+    merge(inner, value);
   }
+}
+
+/** A member of an object that comes from a file. Its keys, or the key wanted, may be `constructor`. */
+export function memberOf<Member>(object: Readonly<Record<string, Member>>, key: string): Member | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { momentOf } from '../../../src/common/schema/milliseconds.js';
 import { LineMap } from '../../../src/remote/api/line-map.js';
 import { recordRegisters } from '../../../src/remote/api/register-recorder.js';
 import { LocalRpc } from '../../../src/remote/rpc/local-rpc.js';
+import type { Rpc } from '../../../src/remote/rpc/rpc.js';
 import { answeredAbout } from '../../../src/remote/web/recorded-registers.js';
 import type { Words } from '../../../src/simulator/commands/schemas/value.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
@@ -145,5 +146,86 @@ describe('the registers in a report', () => {
       answeredAbout(devices, ['still', 'registers'], new URLSearchParams({ names }));
     expect(of('voltage')).toMatchObject({ registers: [{ table: 'holding', address: 600 }] });
     expect(of('none')).toBe('still has no value named none.');
+  });
+});
+
+describe('the limits of the registers in a report', () => {
+  const TIMES = Array.from({ length: 20 }, (_, i) => 1_800_000_000_000 + i);
+  /** Devices with as many reads for a state as their names say; a signal computes all of their values. */
+  function recorded(names: readonly string[], isGone?: () => boolean, called = async () => {}) {
+    const answers: Record<string, (input: { device: string; table: string; from: number }) => object> = {
+      'device.get': ({ device }) => {
+        const ranges = Array.from({ length: Number(device) }, (_, i) => [1000 * i, 1000 * i]);
+        return { name: device, defined: { holding: { registers: ranges.length, ranges } } };
+      },
+      'value.words': ({ table, from }) => ({
+        ...{ table, from, bits: 16, words: [0], access: 'r' },
+        values: [{ address: from, signal: 'sine' }],
+      }),
+    };
+    const call = async (name: string, input: never) => {
+      await called();
+      return { ok: true, value: answers[name]?.(input) };
+    };
+    const about = { devicesIn: async () => ({ names, times: TIMES }) };
+    return recordRegisters({ call } as unknown as Rpc, about as unknown as LineMap, [], undefined, isGone);
+  }
+  const sinceOf = ({ devices }: RecordedRegisters) =>
+    devices.map(({ device, states }) => [device.name, states.at(-1)?.at]);
+  const [first, last] = [isoTime(TIMES[0] as number), isoTime(TIMES.at(-1) as number)];
+
+  it('are shared: a device that needs few reads leaves its share to the others', async () => {
+    const found = await recorded(['1', '600', '500', '15']);
+    expect(sinceOf(found)).toEqual([
+      ['1', first],
+      ['600', last],
+      ['15', first],
+    ]);
+    expect(found.missing).toEqual([
+      'The registers of 500 are left out: the other devices used up the 1000 reads of a report.',
+    ]);
+  });
+
+  it('are also of time, if the simulator is running', async () => {
+    let aheadMs = 0;
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs);
+    onTestFinished(() => clock.mockRestore());
+    const found = await recorded(['1', '2'], () => {
+      aheadMs += 2000;
+      return false;
+    });
+    expect(sinceOf(found)).toEqual([['1', last]]);
+    expect(found.missing).toEqual([
+      'The registers of 2 are left out: the other devices used up the 5 s of a report.',
+    ]);
+  });
+
+  it('end when the client has disconnected', async () => {
+    let calls = 0;
+    await recorded(
+      ['1', '2'],
+      () => calls >= 3,
+      async () => void calls++,
+    );
+    expect(calls).toBe(3);
+  });
+
+  it('leave a running simulator alone after each answer for as long as it took', async () => {
+    const times: [from: number, to: number][] = [];
+    await recorded(
+      ['1'],
+      () => times.length >= 5,
+      async () => {
+        const from = performance.now();
+        await setTimeout(10);
+        times.push([from, performance.now()]);
+      },
+    );
+    for (const [i, [from]] of times.slice(1).entries()) {
+      const [begun, ended] = times[i] as [number, number];
+      // A timer may be up to 1 ms early.
+      expect(from - ended).toBeGreaterThanOrEqual(ended - begun - 2);
+    }
   });
 });

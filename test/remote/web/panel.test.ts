@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nativeSetup } from '../../support/configuration.js';
-import { accessibilityFaults, openPage, serve } from './browser.js';
+import { accessibilityFaults, gate, openPage, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 
 const PLANT = nativeSetup({
@@ -72,6 +72,35 @@ describeInBrowser('the panel', () => {
     await page.getByRole('article', { name: 'Line lan' }).waitFor();
     await page.getByRole('link', { name: 'Panel', exact: true }).click();
     await page.getByRole('region', { name: 'pump.status' }).getByText('running, alarm').waitFor();
+  });
+
+  test('keeps what was set when the answer to an earlier read arrives late', async () => {
+    const served = await serve(PLANT);
+    const page = await openPage(served, '/panel?watch=pump.run');
+    const run = page.getByRole('region', { name: 'pump.run', exact: true });
+    await run.getByText('0', { exact: true }).waitFor();
+    const [isHeld, hold] = gate();
+    const [isLate, sendLate] = gate();
+    const [isNext, next] = gate();
+    let reads = 0;
+    await page.route('**/registers?names=**', async (route) => {
+      reads++;
+      // The first read began before the change; the second follows the change.
+      if (reads === 2) return route.continue();
+      if (reads > 2) return next();
+      const response = await route.fetch();
+      hold();
+      await isLate;
+      await route.fulfill({ response });
+    });
+    await isHeld;
+    await run.getByRole('switch', { name: 'run' }).press('Space');
+    await run.getByText('1', { exact: true }).waitFor();
+    sendLate();
+    // The page reads again only when it has taken the late answer.
+    await isNext;
+    expect(await run.getByRole('switch', { name: 'run' }).isChecked()).toBe(true);
+    await run.getByText('1', { exact: true }).waitFor();
   });
 
   test('begins with all values of a device', async () => {

@@ -20,7 +20,7 @@ import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
-import { recordRegisters } from '../register-recorder.js';
+import { MOST_RECORDED, recordRegisters } from '../register-recorder.js';
 import type { Route, Routes } from './route.js';
 
 /** Runs without their reports, as REST shows them. */
@@ -88,7 +88,9 @@ export function reportRoutes(desk: ApiContext, places: Places): Routes {
       places.answer(request, reply, async () => {
         const id = Number((request.params as { id: string }).id);
         const run = await desk.rpc.call('run.get', { id });
-        const view = run.ok ? await reportView(desk, run.value, ending === 'html') : run;
+        const view = run.ok
+          ? await reportView(desk, run.value, ending === 'html' ? () => reply.raw.destroyed : undefined)
+          : run;
         if (!view.ok) return refuse(request, reply, view);
         return send(view.value, asFile(reply, `${view.value.kind}-${id}.${ending}`), request.query as Query);
       });
@@ -148,12 +150,12 @@ export function reportPlaces(): Places {
 
 /**
  * A report with everything known so far. Frames are decoded when they are requested.
- * @param isPage whether it also needs the registers
+ * @param isGone for a page, which also needs the registers: whether its client has disconnected
  */
 export async function reportView(
   { rpc, map }: ApiContext,
   { id, report }: Run,
-  isPage = false,
+  isGone?: () => boolean,
 ): Promise<Outcome<RunView>> {
   const configuration = await configurationText(rpc);
   const found = await allParts(await rpc.list('run.findings', { id }));
@@ -173,7 +175,9 @@ export async function reportView(
     })),
   };
   const view = viewOnDemand(whole, configuration, await map.viewer(framesOf(whole)));
-  const registers = isPage && { registers: await recordRegisters(rpc, map, framesOf(whole)) };
+  const registers = isGone && {
+    registers: await recordRegisters(rpc, map, framesOf(whole), MOST_RECORDED, isGone),
+  };
   return { ok: true, value: { ...view, ...registers } };
 }
 

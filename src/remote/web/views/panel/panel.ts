@@ -54,9 +54,16 @@ async function answersTo({
   ]);
 }
 
+/** Number of the last read that began, and of the newest one that is shown. */
+let [begun, newest] = [0, 0];
+
 /** Reads what all cards show, once. */
 async function read(list: readonly WatchedPart[]): Promise<void> {
+  const mine = ++begun;
   const next = new Map((await Promise.all(questionsOf(list).map(answersTo))).flat());
+  // The answers to a later read may have arrived first.
+  if (mine < newest) return;
+  newest = mine;
   shown.value = next;
   const at = serverNow() / 1000;
   const empty: Course = { times: [], values: [] };

@@ -7,6 +7,7 @@ import { recorded } from '../../recorded.js';
 import { hrefOf, route } from '../../route.js';
 import { Legend } from '../../strip/strip.js';
 import { State } from '../../ui/controls.js';
+import { timeOfDay } from '../../ui/format.js';
 import { TONES } from '../../ui/verdict.js';
 import { details } from '../lines/details.js';
 import { Evidence } from '../tests/evidence.js';
@@ -93,7 +94,7 @@ function RegisterLinks({ report: { kind, registers } }: Pick<ReportProps, 'repor
   const none = devices.length + missing.length === 0 ? ['None: no frame shown here is about a device.'] : [];
   return html`<ul class="long">${devices.map(({ device: { name }, states }) => {
     const from = states.at(-1)?.at ?? '';
-    return html`<li><a href=${hrefOf('registers', [name])}>${name}</a>, from ${from.slice(11, 23)} on</li>`;
+    return html`<li><a href=${hrefOf('registers', [name])}>${name}</a>, from ${timeOfDay(Date.parse(from))} on</li>`;
   })}${[...missing, ...none].map((text) => html`<li>${text}</li>`)}</ul>`;
 }
 
