@@ -274,8 +274,12 @@ export class ValueOracle {
     },
   ): Promise<ValuesSeen> {
     exam.mark(this.#marks[after]);
-    const isBack =
-      (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
+    const { last } = exam.log;
+    const polls = await exam.recover();
+    const isBack = polls && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
+    const now = await this.#observer.read();
+    const good = exam.askedAfter(last).filter(wentWell);
+    const isStuck = good.length > 0 && !(now.ok && now.text === this.#texts[after]);
     if (spoilt.length === 0) return unclear('no request came while the observer was being read');
     if (isVoid && spoilt.some(isVoid)) return unclear('a disturbed reply was a valid reply to its request');
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
@@ -293,9 +297,7 @@ export class ValueOracle {
       return { ...trial, text: `${text}${ever}`, conclusion: blame };
     }
     if (isBack) return trial;
-    const good = exam.askedAfter(spoilt.at(-1)?.seq ?? 0).filter(wentWell);
-    const now = await this.#observer.read();
-    const isStuck = good.length > 0 && !(now.ok && now.text === this.#texts[after]);
+    if (polls && !isStuck) return unclear('the observer was late to show the values of good replies');
     const showed = now.ok ? `showed ${quoted(now.text)}` : now.error;
     return {
       ...trial,
