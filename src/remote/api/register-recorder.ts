@@ -87,7 +87,7 @@ function paced(rpc: Calls): Calls {
 }
 
 /** What is left of the limits of all devices. */
-interface Limits {
+interface RecordingLimits {
   readonly size: number;
   reads: number;
   /** On the clock of `performance`, in ms. */
@@ -104,7 +104,7 @@ async function recordDevice(
   rpc: Calls,
   name: string,
   times: readonly string[],
-  left: Limits,
+  left: RecordingLimits,
   shares: number,
 ): Promise<RecordedDevice | string> {
   const view = await rpc.call('device.get', { device: name });
