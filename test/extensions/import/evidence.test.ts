@@ -672,6 +672,19 @@ it('a column whose cells are no access is the name, and reserved[2] is two regis
   expect(notes).toEqual(['line 3: unknown type "reserved[2]", so plain registers are served']);
 });
 
+it.each([
+  ['in the last row', []],
+  ['before a gap', ['16400,X,INT16']],
+  ['before another group', ['0,X,INT16']],
+])('INT2 %s is two registers if the other INT2 are', (_, rows) => {
+  const { registers, notes } = imported(
+    table('address,name,type', '16384,DD1,INT2', '16386,DD2,INT2', '16388,DD3,INT2', ...rows),
+  );
+  const found = registers.holding?.filter(({ type }) => type === 'int32');
+  expect(found?.map(({ address }) => address)).toEqual([16384, 16386, 16388]);
+  expect(notes).toContain('line 4: type "INT2": 2 registers, like the others of this type');
+});
+
 it('INT2 is two registers where the next address is two higher, and two bytes elsewhere', () => {
   const { registers, notes } = imported(
     table(
