@@ -685,6 +685,15 @@ it.each([
   expect(notes).toContain('line 4: type "INT2": 2 registers, like the others of this type');
 });
 
+it('16-bit × 2 is two registers of 16 bits', () => {
+  const { registers } = imported(table('address,name,type', '1-2,a,16-bit × 2', '3-4,b,32-bit'));
+  expect(registers.holding?.map(({ address, type }) => [address, type])).toEqual([
+    [1, 'uint16'],
+    [2, 'uint16'],
+    [3, 'uint32'],
+  ]);
+});
+
 it('INT2 is two registers where the next address is two higher, and two bytes elsewhere', () => {
   const { registers, notes } = imported(
     table(
