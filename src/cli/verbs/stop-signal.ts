@@ -88,7 +88,8 @@ export function stopSignal(
       let steps = (save ? SERVER_STOP_LIMIT_MS : STOP_LIMIT_MS) / STEP_MS;
       setInterval(async () => {
         if (--steps !== 0) return;
-        await save?.();
+        // Its failure is reported by what stops the program, if that still gets to it.
+        await save?.()?.catch(() => {});
         process.exit(late);
       }, STEP_MS);
       resolve(undefined);

@@ -203,7 +203,7 @@ export async function measureLine(
     const timers = await timerLateness(lineStatus(line).times?.t35 ?? USUAL_WAIT_MS);
     const client = await ownClient(line);
     if (client?.ok === false) return client;
-    const own = client && (await askRepeatedly(client.value, line));
+    const own = client && (await askRepeatedly(client.value, line, simulator));
     if (!client) await delay(1000 * seconds);
     const { port, times, errorCounts } = lineStatus(line);
     return success({
@@ -259,7 +259,7 @@ async function ownClient(line: Line): Promise<Result<QueryClient> | undefined> {
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Sends queries to the first unit of the line, one after another. */
-async function askRepeatedly(client: QueryClient, line: Line): Promise<OwnRequests> {
+async function askRepeatedly(client: QueryClient, line: Line, simulator: Simulator): Promise<OwnRequests> {
   const { framing } = line.bus;
   const { times } = lineStatus(line);
   const [unit = '*'] = line.definition.units.keys();
@@ -274,7 +274,7 @@ async function askRepeatedly(client: QueryClient, line: Line): Promise<OwnReques
     const bytes = requestAdu.length + replyAdu.length;
     const fate = await client.ask(requestAdu, replyAdu, patience(times, bytes));
     if (fate === 'closed') {
-      closed = { reason: whyClosed(line) };
+      closed = { reason: whyClosed(line, simulator) };
       break;
     }
     asked++;
@@ -286,9 +286,14 @@ async function askRepeatedly(client: QueryClient, line: Line): Promise<OwnReques
 }
 
 /** Why the line has just closed the built-in client's connection; undefined if the reason is unknown. */
-function whyClosed({ definition, counters }: Line): string | undefined {
-  if (definition.kind === 'serial' || counters.rejected === 0) return undefined;
-  return `another client took its place, because maxClients is ${definition.maxClients}`;
+function whyClosed({ definition }: Line, { traffic }: Simulator): string | undefined {
+  if (definition.kind === 'serial') return undefined;
+  const rejected = newestFirst(traffic, ['client rejected']).next().value;
+  if (rejected?.reason === 'limit')
+    return `another client took its place, because maxClients is ${definition.maxClients}`;
+  return rejected?.reason === 'idle'
+    ? `no request arrived within its idleTimeout, ${definition.idleTimeout} ms; increase it`
+    : rejected?.text;
 }
 
 /** Characters lost in the UART, or because the kernel's buffer was full; 0 if the driver does not count them. */

@@ -61,6 +61,14 @@ describe.concurrent('a measurement of a line with its own client', () => {
     },
   );
 
+  it('says that the line closed its connection, because its unit does not answer', async () => {
+    const plant = lineOf({ tcp: { port: 0, idleTimeout: 100 } });
+    plant.simulator.devices.get('meter')?.power.interrupt({ bootMs: 0 });
+    expect(verdict(await measured(plant)).text).toMatch(
+      /closed the connection of the built-in client after 0 requests: no request arrived within its idleTimeout, 100 ms; increase it/,
+    );
+  });
+
   it('says that another client took its place', async () => {
     const plant = lineOf({ tcp: { port: 0, maxClients: 1 } });
     let found: Measurements | undefined;

@@ -105,5 +105,7 @@ async function taken(exam: Exam): Promise<Judged> {
   }
   const seen = await decide(exam, BLAME, seeing);
   if (seen.verdict === 'inconclusive') return onLine;
-  return onLine.verdict === 'pass' ? seen : { ...seen, summary: `${seen.summary}; ${onLine.summary}` };
+  if (onLine.verdict === 'pass') return seen;
+  const undecided = seen.verdict === 'pass' ? 'its requests do not decide: ' : '';
+  return { ...seen, summary: `${seen.summary}; ${undecided}${onLine.summary}` };
 }

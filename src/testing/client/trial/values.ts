@@ -274,8 +274,12 @@ export class ValueOracle {
     },
   ): Promise<ValuesSeen> {
     exam.mark(this.#marks[after]);
-    const isBack =
-      (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
+    const { last } = exam.log;
+    const polls = await exam.recover();
+    const isBack = polls && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
+    const now = isBack ? undefined : await this.#observer.read();
+    const good = exam.askedAfter(last).filter(wentWell);
+    const old = now?.ok && good.length > 0 && now.text !== this.#texts[after] ? now.text : undefined;
     if (spoilt.length === 0) return unclear('no request came while the observer was being read');
     if (isVoid && spoilt.some(isVoid)) return unclear('a disturbed reply was a valid reply to its request');
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
@@ -293,19 +297,20 @@ export class ValueOracle {
       return { ...trial, text: `${text}${ever}`, conclusion: blame };
     }
     if (isBack) return trial;
-    const good = exam.askedAfter(spoilt.at(-1)?.seq ?? 0).filter(wentWell);
-    const now = await this.#observer.read();
-    const isStuck = good.length > 0 && !(now.ok && now.text === this.#texts[after]);
-    const showed = now.ok ? `showed ${quoted(now.text)}` : now.error;
+    if (polls && old === undefined)
+      return unclear(
+        now?.ok === false ? now.error : 'the observer was late to show the values of good replies',
+      );
     return {
       ...trial,
       shows: 'wrong',
-      text: isStuck
-        ? `the observer ${showed} after good replies with another value`
-        : 'the client did not poll as before',
+      text:
+        old === undefined
+          ? 'the client did not poll as before'
+          : `the observer showed ${quoted(old)} after good replies with another value`,
       evidence: withLastReply([...few, ...good.slice(-2)]),
       weight: DECIDES,
-      conclusion: `${isStuck ? 'shows no new values' : 'does not poll as before'} after ${what}`,
+      conclusion: `${old === undefined ? 'does not poll as before' : 'shows no new values'} after ${what}`,
     };
   }
 
