@@ -150,7 +150,7 @@ export function hasIds({ header, of }: Columns): boolean {
   return /^id$/i.test(header.cells[of.get('address') ?? -1] ?? '');
 }
 
-/** True for a row of at least two cells without a number or an address, one of which is the header of an address column. */
+/** True for a row of at least two cells, none of them a number or an address, one the header of an address column. */
 export function isHeaderRow({ cells }: CsvRow): boolean {
   const texts = cells.slice(0, MOST_COLUMNS).filter((cell) => cell !== '');
   return texts.length > 1 && !texts.some(isNumbered) && texts.some((cell) => isOneOf(ADDRESS_WORDS, cell));
@@ -162,8 +162,8 @@ function isNumbered(cell: string): boolean {
 }
 
 /**
- * True if the rows below a header have addresses in its column. If they also fit the columns of the table above, a
- * row that names fewer of these columns is no header but a remark, such as "reserved, Address".
+ * True if a header begins a table: the rows below it have addresses in its address column. If these rows also fit
+ * the table above, a row that leaves one of its columns empty is a remark, such as "reserved, Address".
  */
 export function doesBegin(columns: Columns, above: Columns | undefined, rows: readonly CsvRow[]): boolean {
   const sample = rows.slice(0, SAMPLE);
