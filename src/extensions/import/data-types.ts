@@ -201,9 +201,9 @@ export function orderText(header: string, cell: string): string {
   return /^mixed.?endian$/i.test(header) ? (/^(?:true|yes|1)$/i.test(cell) ? 'cdab' : 'abcd') : cell;
 }
 
-/** @param words the number of registers: the 2 of `INT2` may count them */
+/** @param words the number of registers: the 2 of `INT2` may count them, the 16 of `16 bit` never */
 function sizeIn(digits: string, words: number | undefined): number | undefined {
-  const bits = Number(digits) === words ? 16 * words : Number(digits);
+  const bits = words !== undefined && words <= 4 && Number(digits) === words ? 16 * words : Number(digits);
   return bits <= 16 || bits === 32 || bits === 64 ? bits : undefined;
 }
 

@@ -74,10 +74,6 @@ export class TableReader {
     this.numbering = this.#numbersIn();
   }
 
-  get header(): CsvRow {
-    return this.#columns.header;
-  }
-
   /** Reads all rows. @param areWire whether the file has addresses on the wire, judging by another table */
   read(
     device: string,
