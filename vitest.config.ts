@@ -47,38 +47,28 @@ const FULL = [
   'test/testing/measure/measure.test.ts',
   'test/modbus/transport/socket/rtu-over-tcp.test.ts',
   'test/remote/api/v1/waiting-lines.test.ts',
-  // Thousands of attacks, and client tests in real time.
+  // Thousands of attacks, and hundreds of client tests in virtual time.
   'test/modbus/transport/socket/udp-hostile.test.ts',
   'test/remote/api/{hostile-document,openapi-lint}.test.ts',
-  'test/testing/client/error-rates-real.test.ts',
+  'test/device/hostile-requests.test.ts',
+  'test/testing/client/{retries,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
+  'test/testing/fuzz/fuzzed.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];
 
 /** Files whose properties the quick tier tries a tenth as often, and whose tables it runs in part (`test/support/tries.ts`). */
 const ALL_TRIES = [
-  'test/remote/api/v1/{configuration,events,exchanges,hostile-lines}.test.ts',
-  'test/device/faults/{kinds,limits}.test.ts',
-  'test/simulator/state/keeper.test.ts',
-];
-
-/** The same for files that compute only, and run in virtual time or wait for nothing. */
-const ALL_TRIES_COMPUTED = [
   'test/remote/rpc/any-input.test.ts',
+  'test/remote/api/v1/{configuration,events,exchanges,hostile-lines}.test.ts',
   'test/document/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',
+  'test/device/faults/{kinds,limits}.test.ts',
   'test/extensions/import/{csv,esphome,home-assistant,sunspec}.test.ts',
   'test/device/registers/actions.test.ts',
   'test/simulator/plan.test.ts',
-  'test/simulator/state/sequences.test.ts',
+  'test/simulator/state/{keeper,sequences}.test.ts',
   'test/testing/client/{damaged,exceptions,planted,sentences,strangers,whole}.test.ts',
   'test/testing/server/{every-mutant,order,outcomes,plain,planted,written}.test.ts',
-];
-
-/** Files of the full tier only that compute for minutes: hundreds of client tests in virtual time, every request. */
-const FULL_COMPUTED = [
-  'test/device/hostile-requests.test.ts',
-  'test/testing/client/{retries,error-rates,real-world-faultless,time-out}.test.ts',
-  'test/testing/fuzz/fuzzed.test.ts',
 ];
 
 const SHARED = {
@@ -112,7 +102,6 @@ export default defineConfig({
             ...ALONE,
             ...FULL,
             ...FULL_ALONE,
-            ...FULL_COMPUTED,
             'test/peers/**',
             'test/shipped/**',
           ],
@@ -138,17 +127,6 @@ export default defineConfig({
           ...SHARED,
           name: 'full-tries',
           include: ALL_TRIES,
-          isolate: false,
-          env: { MODBUS_SIM_ALL_TRIES: '1' },
-        },
-      },
-      {
-        test: {
-          ...SHARED,
-          name: 'full-computed',
-          include: [...FULL_COMPUTED, ...ALL_TRIES_COMPUTED],
-          // What runs next to it in real time comes first.
-          setupFiles: [SHARED.setupFiles, 'test/support/step-back.ts'],
           isolate: false,
           env: { MODBUS_SIM_ALL_TRIES: '1' },
         },

@@ -157,6 +157,8 @@ function looseType(text: string, words: number | undefined): DataType | undefine
     if (kind) kinds.push(kind);
     if (suffix !== undefined) order = orderOf(suffix);
     bits = SIZES[word] ?? bits;
+    // The 2 of `16-bit × 2` counts values.
+    if (Number(word) === words && parts.slice(0, i).some((each) => /^\d+$/.test(each))) continue;
     if (/^\d+$/.test(word))
       bits = /^byte/.test(parts[i + 1] ?? '') ? 8 * Number(word) : (sizeIn(word, words) ?? bits);
     else if (!kind && i > 0 && (rest ?? found)) {
@@ -164,8 +166,6 @@ function looseType(text: string, words: number | undefined): DataType | undefine
       if (rest) break;
     } else if (!kind && !LOOSE_WORDS.test(word)) return undefined;
   }
-  if (kinds.length === 0 && bits !== undefined && parts.some((part) => /^bits?$/.test(part)))
-    kinds.push('bits');
   if (kinds.length === 0 && bits !== undefined && parts.some((part) => /^bits?$/.test(part)))
     kinds.push('bits');
   // `unsigned int` is unsigned.
@@ -201,9 +201,9 @@ export function orderText(header: string, cell: string): string {
   return /^mixed.?endian$/i.test(header) ? (/^(?:true|yes|1)$/i.test(cell) ? 'cdab' : 'abcd') : cell;
 }
 
-/** @param words the number of registers: the 2 of `INT2` may count them */
+/** @param words the number of registers: the 2 of `INT2` may count them, the 16 of `16 bit` never */
 function sizeIn(digits: string, words: number | undefined): number | undefined {
-  const bits = Number(digits) === words ? 16 * words : Number(digits);
+  const bits = words !== undefined && words <= 4 && Number(digits) === words ? 16 * words : Number(digits);
   return bits <= 16 || bits === 32 || bits === 64 ? bits : undefined;
 }
 

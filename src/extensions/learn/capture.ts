@@ -341,6 +341,7 @@ function framesOf(connection: Connection, ends: number): LoggedBytes[] {
       ({ number, at, bytes, isAfterGap }): LoggedBytes => ({
         ...{ line: number, at, bytes, isAfterGap, server, until: closes },
         channel: name,
+        hasServer: streams.has(server),
         direction: from === server ? 'in' : 'out',
       }),
     ),

@@ -1,3 +1,4 @@
+import { listed } from '../../document/native-file.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { type AduContent, type Framing, SOCKET } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG, ExceptionCode } from '../../modbus/protocol/function-code.js';
@@ -91,6 +92,8 @@ interface JudgedExchange extends Ended {
   readonly exchange: LoggedExchange;
   /** True if the log ends before the reply was due. */
   readonly isAtEnd: boolean;
+  /** True if nothing shows that the log has the direction of replies. */
+  readonly isOneWay: boolean;
   /** True if the log lacks the reply or part of it. */
   readonly isLost: boolean;
   /** True if a device can have its unit identifier. */
@@ -103,7 +106,7 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   const { framing } = made;
   const { asks, frames } = directedBy(made.frames, framing);
   const { opened, strays } = pairedIn(frames, asks, framing);
-  const all = judged(opened, framing);
+  const all = judged(opened, twoWay(frames, asks), framing);
   const isLearned = ({ isLost, isServed }: JudgedExchange) => isServed && !isLost;
   return {
     framing,
@@ -147,6 +150,8 @@ function pairedIn(
         : direction === asks && !isShownReply(frame, content, channel);
     if (mayAsk && content && (direction === undefined ? isRequest(content) : !isException(content))) {
       if (last && last.shown.size === 0 && isAgain(frame, last.asked)) continue;
+      // The replies to earlier requests may be among the missing segments.
+      if (frame.isAfterGap) for (const open of channel.waiting) open.isUnknown = true;
       opened.push(openedBy(frame, content, channel, opened.length));
       continue;
     }
@@ -190,19 +195,45 @@ function takes(open: Open, frame: LoggedBytes): boolean {
   return true;
 }
 
-/** Decides which exchanges the log shows completely. */
-function judged(opened: readonly Open[], framing: Framing): JudgedExchange[] {
+/** The servers whose replies would be in the log: it has bytes or packets from them, or says that none came. */
+function twoWay(
+  frames: readonly LoggedBytes[],
+  asks: LoggedBytes['direction'],
+): ReadonlySet<LoggedBytes['server']> {
+  const shown = frames.filter(
+    ({ direction = asks, isGivenUp, hasServer }) => direction !== asks || isGivenUp || hasServer,
+  );
+  return new Set(shown.map(({ server }) => server));
+}
+
+/**
+ * Decides which exchanges the log shows completely.
+ * @param heard the servers whose replies would be in the log, even if no request in it got one
+ */
+function judged(
+  opened: readonly Open[],
+  heard: ReadonlySet<LoggedBytes['server']>,
+  framing: Framing,
+): JudgedExchange[] {
   const ended = opened.map((open) => ({ open, reply: replyOf(open, framing) }));
   const longest = longestOf(ended);
+  const answered = new Set(
+    ended.filter(({ reply }) => reply.length > 0).map(({ open }) => open.asked.server),
+  );
   return ended.map((each) => {
     const { open, reply } = each;
     const exchange = exchangeOf(open, reply);
-    const isEnd = !open.isUnknown && isAtEnd(each, longest, framing);
+    const { server } = open.asked;
+    const isLast = !open.isUnknown && isAtEnd(each, longest, framing);
+    // A log may have only one request because it ends after it; a capture also has packets without data.
+    const isOneWay = !heard.has(server) && !answered.has(server) && (!isLast || server !== undefined);
+    const isEnd = isLast && !isOneWay;
     return {
       ...each,
       exchange,
       isAtEnd: isEnd,
-      isLost: isEnd || open.isUnknown || reply.some(({ isCut }) => isCut),
+      isOneWay,
+      isLost: isEnd || isOneWay || open.isUnknown || reply.some(({ isCut }) => isCut),
       isServed: isServed(unitOf(exchange, framing), framing),
     };
   });
@@ -213,6 +244,8 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
   const askedIn = (exchanges: readonly JudgedExchange[]) => exchanges.map(({ open }) => open.asked);
   const unexplained = strays.filter(({ frame, after }) => !after || !isShownIn(frame, after));
   const framesOf = (some: readonly Stray[]) => some.map(({ frame }) => frame);
+  const oneWay = all.filter(({ isOneWay, isServed }) => isOneWay && isServed);
+  const servers = [...new Set(oneWay.flatMap(({ open }) => open.asked.server ?? []))];
   return [
     ...noteOf(
       'left out, neither a request nor a reply to one',
@@ -227,6 +260,10 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
       askedIn(all.filter(({ isAtEnd }) => isAtEnd)),
     ),
     ...noteOf(
+      `left out because only one direction seems to be recorded${servers.length > 0 ? `, with nothing from ${listed(servers)}` : ''}`,
+      askedIn(oneWay),
+    ),
+    ...noteOf(
       'cut short in the log, with requests left out',
       all.flatMap(({ reply }) => reply.filter(({ isCut }) => isCut)),
     ),
@@ -236,7 +273,7 @@ function notesOn(all: readonly JudgedExchange[], strays: readonly Stray[]): stri
     ),
     ...noteOf(
       'for unit 0 or a unit above 247, which no device on a serial line can have',
-      askedIn(all.filter(({ isLost, isServed }) => !isLost && !isServed)),
+      askedIn(all.filter(({ isLost, isOneWay, isServed }) => (!isLost || isOneWay) && !isServed)),
     ),
   ];
 }

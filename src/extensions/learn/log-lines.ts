@@ -19,7 +19,7 @@ const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:rec
 const WEAK_WORDS = { out: /\bwrit(?:e|ten|ing)\b/gi, in: /\bread (?:data\b|\d+$)/gi };
 /** What programs log when no reply came. */
 const GIVEN_UP =
-  /\bno (?:response|reply|answer)|time(?:d[ -]?|[ -]?)out|\breceived 0 bytes|\b(?:recv|rx)\W*$/i;
+  /\bno (?:response|reply|answer)|time(?:d[ -]?|[ -]?)out|\breceived 0 bytes|\[b''\]|\b(?:recv|rx)\W*$/i;
 const ARROWS = { out: /->|→|>>/g, in: /<-|←|<</g };
 
 type LoggedDirection = LoggedBytes['direction'];

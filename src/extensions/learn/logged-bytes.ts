@@ -16,6 +16,8 @@ export interface LoggedBytes {
   readonly channel?: string;
   /** The address of the server on that connection. */
   readonly server?: string;
+  /** True if the capture has packets from the server on that connection, if only acknowledgements. */
+  readonly hasServer?: boolean;
   /** The words before the bytes. The same bytes after other words are the program showing them again. */
   readonly words?: string;
   /** The line as logged; absent in a capture. */

@@ -559,6 +559,84 @@ describe('a file with several tables', () => {
     expect(notes).toEqual(['line 3: not a register: "Counters"']);
   });
 
+  it.each([
+    ['a remark of two words', 'Address,Name,Type', 'Notes,ID,', 'Notes'],
+    ['a gap', 'Address,Name,Type', 'reserved,Address,,', 'reserved'],
+  ])('has no further table where a row is %s', (_, header, row, shown) => {
+    const { registers, notes } = imported(
+      table(header, '40001,a,uint16', '40002,b,uint16', row, '40010,d,uint16', '40011,e,uint16'),
+    );
+    expect(registers.holding?.map(({ address }) => address)).toEqual([0, 1, 9, 10]);
+    expect(notes).toEqual([`line 4: address "${shown}": expected a number`]);
+  });
+
+  it.each([
+    ['HR101', 'HR102,Modbus address,uint16,RW', 'HR103', [101, 102, 103]],
+    ['0x0100', '0x0200-0x0201,Modbus address,uint32,RW', '0x0300', [0x100, 0x200, 0x300]],
+    ['4x0001', '4x0002,Offset,uint16,R', '4x0003', [0, 1, 2]],
+  ])(
+    'has no further table where a register after %s is called like an address',
+    (before, row, after, all) => {
+      const { registers, notes, preview } = imported(
+        table('Register,Name,Type,Access', `${before},First,uint16,R`, row, `${after},Speed,uint16,R`),
+      );
+      expect(registers.holding?.map(({ address }) => address)).toEqual(all);
+      expect(notes).toEqual([]);
+      expect(preview.join()).not.toContain('without a header');
+    },
+  );
+
+  it('has no header in a row that begins with an address', () => {
+    const rows = ['0x0000;First', '0x0002;Second', '0x0004;Modbus address', '0x0006;Speed', '0x0008;Torque'];
+    const { registers, notes } = imported(table('', ...rows.map((row) => `${row};uint32;RW`)));
+    expect(registers.holding?.map(({ address }) => address)).toEqual([0, 2, 4, 6, 8]);
+    expect(notes).toEqual([]);
+  });
+
+  it('lists a table of CSV that it did not read', () => {
+    const { registers, notes } = imported(
+      table('ID,Name,Type', '1,sdm,uint16', '2,abb,uint16', 'Address,Name,Type', '7,Power,uint16'),
+    );
+    expect(registers.holding).toMatchObject([{ address: 7, name: 'Power' }]);
+    expect(registers.holding).toHaveLength(1);
+    expect(notes).toEqual(['line 1: not read: the table with "ID", "Name", "Type"']);
+  });
+
+  it('may repeat a header, as after a page break, without a loss of the title above', () => {
+    const header = 'Address,Name,Type';
+    const { registers, notes } = imported(
+      table(header, 'Input registers,,', '0,a,', '1,b,', `${header},`, '2,c,', '3,d,', header),
+    );
+    expect(Object.keys(registers)).toEqual(['input']);
+    expect(registers.input?.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
+    expect(notes).toEqual(['line 2: not a register: "Input registers"']);
+  });
+
+  it('may begin with a header of other words, whose rows are read too', () => {
+    const { registers } = imported(
+      table('Modbus addr. (dec),Name,Type', '0,a,uint16', '1,b,uint16', 'Address,Name,Type', '7,c,uint16'),
+    );
+    expect(registers.holding?.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('may have a title in the line above its header, the first one too', () => {
+    const { registers } = imported(
+      table('Meter', 'Input registers', 'Address,Name', '0,a', '1,b', 'Coils', 'Address,Label', '2,c', '3,d'),
+    );
+    expect(registers).toMatchObject({
+      input: [{ name: 'a' }, { name: 'b' }],
+      coils: [{ name: 'c' }, { name: 'd' }],
+    });
+  });
+
+  it('may have a title in the first row of Markdown', () => {
+    const { registers } = imported(
+      '# Meter\n\n| Input registers | | |\n|---|---|---|\n| Address | Name | Type |\n| 7 | a | uint16 |\n',
+      'meter.md',
+    );
+    expect(registers).toMatchObject({ input: [{ address: 7, name: 'a' }] });
+  });
+
   it('has the addresses where the cells are hexadecimal, not where they are counts', () => {
     const { registers } = imported(
       markdown([
@@ -670,6 +748,35 @@ it('a column whose cells are no access is the name, and reserved[2] is two regis
     { name: 'month' },
   ]);
   expect(notes).toEqual(['line 3: unknown type "reserved[2]", so plain registers are served']);
+});
+
+it.each([
+  ['in the last row', []],
+  ['before a gap', ['16400,X,INT16']],
+  ['before another group', ['0,X,INT16']],
+])('INT2 %s is two registers if the other INT2 are', (_, rows) => {
+  const { registers, notes } = imported(
+    table('address,name,type', '16384,DD1,INT2', '16386,DD2,INT2', '16388,DD3,INT2', ...rows),
+  );
+  const found = registers.holding?.filter(({ type }) => type === 'int32');
+  expect(found?.map(({ address }) => address)).toEqual([16384, 16386, 16388]);
+  expect(notes).toContain('line 4: type "INT2": 2 registers, like the others of this type');
+});
+
+it('16-bit × 2 is two registers of 16 bits', () => {
+  const { registers } = imported(table('address,name,type', '1-2,a,16-bit × 2', '3-4,b,32-bit'));
+  expect(registers.holding?.map(({ address, type }) => [address, type])).toEqual([
+    [1, 'uint16'],
+    [2, 'uint16'],
+    [3, 'uint32'],
+  ]);
+});
+
+it('16 bits stay 16 where a column counts 16', () => {
+  const { registers } = imported(
+    table('address,name,type,length', '0,a,signed 16 bit,16', '1,b,signed 16 bit,16', '2,c,signed 16 bit,16'),
+  );
+  expect(registers.holding?.slice(0, 2)).toMatchObject([{ type: 'int16' }, { type: 'int16' }]);
 });
 
 it('INT2 is two registers where the next address is two higher, and two bytes elsewhere', () => {

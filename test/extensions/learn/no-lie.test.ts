@@ -257,6 +257,85 @@ describe('a frame is found', () => {
   });
 });
 
+describe('one direction only', () => {
+  /** A request on a connection of its own, named by the client's port, with a transaction identifier. */
+  const ask = (from: number, id: number, unit = 1, server = 1) => {
+    const bytes = hex(bytesOf(`000${id} 0000 0006 0${unit} 03 0000 0001`));
+    return packet({ from, to: 502, server, sequence: 12 * id, hex: bytes });
+  };
+  const answer = (to: number, id: number, server = 1) => {
+    const bytes = hex(bytesOf(`000${id} 0000 0005 01 03 02 000a`));
+    return packet({ from: 502, to, server, sequence: 11 * id, hex: bytes });
+  };
+  const acknowledged = (to: number, server = 1) => packet({ from: 502, to, server, hex: '' });
+  const polls = (from: number, unit = 1, server = 1) => [1, 2, 3].map((id) => ask(from, id, unit, server));
+  const later = packet({ from: 5, to: 6, hex: '' });
+  const capture = (...packets: readonly Uint8Array[]) => {
+    const file = pcap(1, ...packets, later);
+    for (let at = 24, ms = 0; at < file.length; at += 16 + file.readUInt32LE(at + 8), ms += 2000)
+      file.writeUInt32LE(ms / 1000, at);
+    return file;
+  };
+
+  it('of a capture gives no device that is silent to everything, but the reason', () => {
+    const file = capture(...polls(40000), ...polls(40001, 2));
+    expect(learnFiles([file], 'log')).toEqual({
+      ok: false,
+      error:
+        '6 packets with bytes left out because only one direction seems to be recorded, with nothing from 0.0.0.1:502: packet 1, 2, 3, 4, 5, …\nnothing was learned from 6 frames; the first is in packet 1',
+    });
+  });
+
+  it('of a capture is not assumed if the server acknowledges what it does not answer', () => {
+    const { summary, ask: asked } = learned(capture(...polls(40000), acknowledged(40000)));
+    expect(summary).toBe('log: 3 requests to unit 1, 3 without a reply');
+    expect(asked('0009 0000 0006 01 03 0000 0001')).toBe('');
+  });
+
+  it('of one of two servers: that server is not learned, and a comment says so', () => {
+    const { summary, text, notes } = learned(
+      capture(...polls(40000, 2, 2), ask(40001, 1), answer(40001, 1), ask(40001, 2), acknowledged(40001)),
+    );
+    expect(summary).toBe('log: 2 requests to unit 1, 1 without a reply');
+    expect(notes).toEqual([
+      '3 packets with bytes left out because only one direction seems to be recorded, with nothing from 0.0.0.2:502: packet 1, 2, 3',
+    ]);
+    expect(text).not.toMatch(/unit-2|never answered/);
+  });
+
+  it('is not assumed if the server answers on another connection', () => {
+    const { summary } = learned(capture(...polls(40000), ask(40001, 1), answer(40001, 1)));
+    expect(summary).toBe('log: 4 requests to unit 1, 3 without a reply');
+  });
+
+  it('is like segments missing from both: a request before them is not taken for unanswered', () => {
+    const reply = (sequence: number, hex: string) => packet({ from: 502, to: 40000, sequence, hex });
+    const other = reply(20, '0002 0000 0007 01 03 04 000a 000b');
+    const last = reply(33, '0005 0000 0005 01 03 02 000a');
+    const { summary, notes } = learned(capture(ask(40000, 1), other, ask(40000, 5), last));
+    expect(summary).toBe('log: 1 request to unit 1, 0 without a reply');
+    expect(notes[0]).toContain('after missing TCP segments');
+  });
+
+  it.each([
+    ['of a log', 'TX: '],
+    ['of a log without words', ''],
+  ])('%s gives no device either', (_, word) => {
+    const log = [1, 2, 3].map((id) => `${word}00 0${id} 00 00 00 06 01 03 00 00 00 01\n`).join('');
+    expect(learnFiles([Buffer.from(log)], 'log')).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(
+        '2 lines with bytes left out because only one direction seems to be recorded: line 1, 2 (',
+      ),
+    });
+  });
+
+  it('of a log is not assumed if the log says that no reply came', () => {
+    const log = [1, 2].map((id) => `TX: 00 0${id} 00 00 00 06 01 03 00 00 00 01\nread: i/o timeout\n`);
+    expect(learned(log.join('')).summary).toBe('log: 2 requests to unit 1, 2 without a reply');
+  });
+});
+
 describe('a second reading of the log', () => {
   const openhab = [
     'Request (transaction id 25): 00 19 00 00 00 06 01 03 00 01 00 03',

@@ -9,7 +9,7 @@ import { type Asked, device, type Peer, reply, rtu, rtuFrame, tcp, testPlanted }
 /*
  * Each check, of a server that does something else with what has to be refused, or with what has to be answered: grade,
  * effect and advice are those of what was seen. The table is docs/outcomes.md; `-u` writes it again, in the tier
- * `full-computed`.
+ * `full-tries`.
  */
 
 /** What a server does in place of what is right: a PDU, bytes that are no frame, nothing, or the end. */
@@ -120,7 +120,7 @@ const HEAD = `# Checks by outcome
 
 This page lists what [a server test](test-server.md) reports about a wrong answer: another exception, no answer, a closed connection, bytes that are not a reply, or data. The grade depends
 on what was seen, not on the check: \`dangerous\` is a wrong value or command, or a server that stops.
-\`npx vitest run --project full-computed test/testing/server/outcomes.test.ts -u\` generates this page from runs of a model server.
+\`npx vitest run --project full-tries test/testing/server/outcomes.test.ts -u\` generates this page from runs of a model server.
 `;
 
 // The table is of all cases, which the full tier runs.

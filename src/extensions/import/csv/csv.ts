@@ -4,7 +4,9 @@ import { quote } from '../../../common/schema/problem.js';
 import { Collector, type ImportExtras, type Imported, type TableReading } from '../collected.js';
 import {
   columnsWithout,
+  doesBegin,
   findColumns,
+  HEADER_ROWS,
   hasAddressHeader,
   hasIds,
   isHeaderRow,
@@ -20,8 +22,10 @@ import {
   rowsOf,
   type Separator,
   separatorOf,
+  titleIn,
 } from './rows.js';
 import { TableReader } from './table-reader.js';
+import { tableOfTitle } from './words.js';
 
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
   ',': 'commas',
@@ -39,28 +43,34 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
     return failure(
       'seems to be a CAN message map, judging by its name; --base wire reads it as a register map',
     );
+  const said = (extras.columns ?? new Map()) as SaidColumns;
   const separator = separatorOf(text);
   const areMarkdown = isMarkdown(text);
   const blocks: readonly Block[] = areMarkdown
     ? markdownBlocks(text)
     : separator === undefined
       ? []
-      : blocksOf(rowsOf(text, separator), device);
-  const said = (extras.columns ?? new Map()) as SaidColumns;
+      : blocksOf(rowsOf(text, separator), device, said);
   const collector = new Collector();
   const lines = new Set<string>();
-  const found = blocks.flatMap(({ title, rows, headers }) => {
+  const found = blocks.flatMap((block, i) => {
+    const { rows } = block;
+    const mayLack = i === 0 && !areMarkdown;
     const columns =
-      findColumns(rows, said, headers) ?? (areMarkdown ? undefined : columnsWithout(rows, said));
-    return columns ? [{ title, columns, rows: rows.slice(rows.indexOf(columns.header) + 1) }] : [];
+      findColumns(rows, said, block.headers) ?? (mayLack ? columnsWithout(rows, said) : undefined);
+    if (!columns) return [];
+    const at = rows.indexOf(columns.header);
+    return [{ block, title: titleAbove(rows, at) ?? block.title, columns, rows: rows.slice(at + 1) }];
   });
   // Next to a table with addresses, a list with an "ID" is about something else, such as devices.
   const isSaid = [...said.values()].includes('address');
   const registers = found.filter(({ columns }) => isSaid || !hasIds(columns));
-  const readers = (registers.length > 0 ? registers : found).map(
+  const used = registers.length > 0 ? registers : found;
+  const readers = used.map(
     ({ title, columns, rows }) => new TableReader(collector, columns, rows, title, extras),
   );
-  for (const { line, cells } of unreadIn(blocks, readers))
+  const read = new Set(used.map(({ block }) => block));
+  for (const { line, cells } of unreadIn(blocks.filter((block) => !read.has(block))))
     collector.note(`line ${line}`, `not read: the table with ${cells.slice(0, 6).map(quote).join(', ')}`);
   // A file numbers its registers in one way: a table that only has addresses on the wire decides for the others.
   const areWire = readers.some(({ numbering }) => numbering.others !== undefined);
@@ -85,27 +95,50 @@ export function importCsv(text: string, device: string, extras: ImportExtras = {
 }
 
 /**
- * The headers of the tables that were not read although a column is called like one of addresses, so that nothing is
- * lost in silence.
+ * The headers of unread tables that have a column called like one of addresses, so that nothing is lost in
+ * silence.
  */
-function unreadIn(blocks: readonly Block[], readers: readonly TableReader[]): CsvRow[] {
-  const read = new Set(readers.map(({ header }) => header));
-  return blocks.flatMap(({ rows: [first], headers, rows }) =>
-    first && headers !== undefined && hasAddressHeader(first) && !rows.some((row) => read.has(row))
-      ? [first]
-      : [],
-  );
+function unreadIn(unread: readonly Block[]): CsvRow[] {
+  return unread.flatMap(({ rows, headers = 0 }) => rows.slice(0, headers).find(hasAddressHeader) ?? []);
 }
 
-/** The tables in a CSV file: each header begins one. The title of a further table is the last line above it. */
-function blocksOf(rows: readonly CsvRow[], device: string): Block[] {
+/**
+ * The tables in a CSV file: each further header begins one, unless it repeats the one above, as after a page
+ * break. The title of a further table is the last line above it.
+ */
+function blocksOf(rows: readonly CsvRow[], device: string, said: SaidColumns): Block[] {
   const headers = rows.flatMap((row, i) => (isHeaderRow(row) ? [i] : []));
   // A header of two lines begins one table.
-  const starts = headers.filter((at, i) => i > 0 && at > (headers[i - 1] ?? 0) + 1);
-  return [0, ...starts].map((start, i) => {
-    const title = rows[start - 1]?.cells.filter((cell) => cell !== '') ?? [];
-    return { title: title.length === 1 ? (title[0] ?? '') : device, rows: rows.slice(start, starts[i]) };
-  });
+  const starts = headers.filter((at, i) => at !== (headers[i - 1] ?? Number.NaN) + 1);
+  let open = { title: device, rows: rows.slice(0, starts[0]), headers: HEADER_ROWS };
+  const blocks = [open];
+  const first = findColumns(open.rows, said);
+  let above = first && doesBegin(first, undefined, open.rows) ? first : undefined;
+  for (const [i, start] of starts.entries()) {
+    const section = rows.slice(start, starts[i + 1]);
+    const lines = section.slice(0, HEADER_ROWS).findIndex((row) => !isHeaderRow(row));
+    const own = lines < 0 ? Math.min(HEADER_ROWS, section.length) : lines;
+    const columns = findColumns(section, said, own);
+    const isRepeated = columns && above && textOf(columns.header) === textOf(above.header);
+    const isHeader = columns && !isRepeated && doesBegin(columns, above, section.slice(own));
+    if (isHeader && (above || i > 0)) {
+      open = { title: titleAbove(rows, start) ?? device, rows: section, headers: own };
+      blocks.push(open);
+    } else for (const row of isRepeated ? section.slice(own) : section) open.rows.push(row);
+    if (isHeader) above = columns;
+  }
+  return blocks;
+}
+
+/** The title in the line above a header, if it names a table. */
+function titleAbove(rows: readonly CsvRow[], at: number): string | undefined {
+  const above = rows[at - 1];
+  const title = above && titleIn(above);
+  return title && tableOfTitle(title) ? title : undefined;
+}
+
+function textOf({ cells }: CsvRow): string {
+  return cells.join('\n').trimEnd();
 }
 
 /** The table in a file with no recognised column: its first full row, and some of the rows below it. */

@@ -71,7 +71,8 @@ export type SaidColumns = ReadonlyMap<string, (typeof SAID_ROLES)[number]>;
 
 /** Maximum number of columns considered: each is scored for each role, in each row that may be the header. */
 export const MOST_COLUMNS = 500;
-const HEADER_ROWS = 20;
+/** The number of rows that may be the header, unless the file shows it. */
+export const HEADER_ROWS = 20;
 const SAMPLE = 300;
 /** The scores of a header that is exactly one of the words, and of one that contains such a word. */
 const EXACT = 10;
@@ -113,9 +114,10 @@ export function findColumns(
   for (const [i, header] of rows.slice(0, headers).entries()) {
     const found = rolesOf(header, rows.slice(i + 1, i + 1 + SAMPLE), said);
     const address = found.columns.of.get('address');
-    // If the header of the address column is itself an address, the row is no header: the user gave columns
-    // by number.
-    const isHeader = address !== undefined && !/^\d/.test(header.cells[address] ?? '');
+    // A row that begins with an address is no header, nor is one in whose address column there is an address: the
+    // user gave columns by number.
+    const isHeader =
+      address !== undefined && !/^\d/.test(header.cells[address] ?? '') && !isNumbered(header.cells[0] ?? '');
     const isUsable = isHeader && found.columns.of.size > 1 && isOfRegisters(found.columns, address);
     if (isUsable && (!best || found.score > best.score)) best = found;
   }
@@ -135,7 +137,7 @@ function isOfRegisters({ header, of }: Columns, address: number): boolean {
 const ADDRESS_WORDS: ReadonlySet<string> = new Set(WORDS.find(({ role }) => role === 'address')?.exact);
 
 function isOneOf(words: ReadonlySet<string>, cell: string): boolean {
-  return formsOf(cell).whole.some((word) => words.has(word));
+  return wholeFormsOf(cell).some((word) => words.has(word));
 }
 
 /** True if a header has a column that may contain addresses. */
@@ -148,11 +150,34 @@ export function hasIds({ header, of }: Columns): boolean {
   return /^id$/i.test(header.cells[of.get('address') ?? -1] ?? '');
 }
 
-/** True for a row of at least two cells without a number, one of which is the header of an address column. */
+/** True for a row of at least two cells, none of them a number or an address, one the header of an address column. */
 export function isHeaderRow({ cells }: CsvRow): boolean {
   const texts = cells.slice(0, MOST_COLUMNS).filter((cell) => cell !== '');
-  const areWords = texts.length > 1 && !texts.some((cell) => /^[\d.,+-]+$|^(?:0x)?\d[\da-f]*h?$/i.test(cell));
-  return areWords && texts.some((cell) => isOneOf(ADDRESS_WORDS, cell));
+  return texts.length > 1 && !texts.some(isNumbered) && texts.some((cell) => isOneOf(ADDRESS_WORDS, cell));
+}
+
+function isNumbered(cell: string): boolean {
+  const isAddress = /\d/.test(cell) && writtenAddress(cell, false) !== undefined;
+  return isAddress || /^[\d.,+-]+$|^(?:0x)?\d[\da-f]*h?$/i.test(cell);
+}
+
+/**
+ * True if a header begins a table: the rows below it have addresses in its address column. If these rows also fit
+ * the table above, a row that leaves one of its columns empty is a remark, such as "reserved, Address".
+ */
+export function doesBegin(columns: Columns, above: Columns | undefined, rows: readonly CsvRow[]): boolean {
+  const sample = rows.slice(0, SAMPLE);
+  const doFit = ({ of }: Columns) => {
+    const cells = sample.map(({ cells }) => cells[of.get('address') ?? -1] ?? '').filter(Boolean);
+    return cells.length > 0 && 2 * cells.filter(FITS.address).length >= cells.length;
+  };
+  const isRemark =
+    above &&
+    doFit(above) &&
+    [...above.of.values()].some(
+      (column) => !columns.header.cells[column] && sample.some(({ cells }) => cells[column]),
+    );
+  return doFit(columns) && !isRemark;
 }
 
 /** The header line of a table without a header. */
@@ -262,8 +287,12 @@ function formsOf(text: string): HeaderForms {
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
   const pairs = words.map((word, i) => word + (words[i + 1] ?? ''));
+  return { whole: wholeFormsOf(text), words: new Set([...words, ...pairs]) };
+}
+
+function wholeFormsOf(text: string): readonly string[] {
   const beforeBrackets = text.slice(0, LONGEST_HEADER).replace(/[([].*$/, '');
-  return { whole: [plain(text), plain(beforeBrackets)], words: new Set([...words, ...pairs]) };
+  return [plain(text), plain(beforeBrackets)];
 }
 
 function headerScore(forms: HeaderForms, exact: readonly string[], among: readonly string[]): number {

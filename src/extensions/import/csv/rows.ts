@@ -141,8 +141,10 @@ export function markdownBlocks(text: string): Block[] {
         blocks.push(open);
       }
       if (!isRuler(line)) open.rows.push({ line: i + 1, cells: markdownCells(line) });
-      // Above a ruler is the header. If that is empty, the first row is the header.
-      else open.headers ??= Math.max(1, open.rows.length) + (open.rows.every(isEmpty) ? 1 : 0);
+      // Above a ruler is the header. If that is empty or a title, the first row is the header.
+      else
+        open.headers ??=
+          Math.max(1, open.rows.length) + (open.rows.every((row) => titleIn(row) !== undefined) ? 1 : 0);
       continue;
     }
     open = undefined;
@@ -151,8 +153,10 @@ export function markdownBlocks(text: string): Block[] {
   return blocks;
 }
 
-function isEmpty({ cells }: CsvRow): boolean {
-  return cells.every((cell) => cell === '');
+/** The only text of a row; empty if it has none, undefined if it has several. */
+export function titleIn({ cells }: CsvRow): string | undefined {
+  const [title = '', ...others] = cells.filter((cell) => cell !== '');
+  return others.length === 0 ? title : undefined;
 }
 
 /** The cells of a row, without emphasis marks and comments. A bar after a backslash is part of its cell. */

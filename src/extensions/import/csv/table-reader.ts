@@ -47,6 +47,7 @@ export class TableReader {
   readonly #text: TableText;
   /** Whether lengths are in bytes rather than registers. */
   #countsBytes = false;
+  #inRegisters: ReadonlySet<string> = new Set();
   #inUnits: boolean;
   readonly #isHex: boolean;
   readonly #placed: readonly PlacedRow[];
@@ -73,10 +74,6 @@ export class TableReader {
     this.numbering = this.#numbersIn();
   }
 
-  get header(): CsvRow {
-    return this.#columns.header;
-  }
-
   /** Reads all rows. @param areWire whether the file has addresses on the wire, judging by another table */
   read(
     device: string,
@@ -85,6 +82,7 @@ export class TableReader {
     const placed = this.#placed;
     const style = this.#styleIn(areWire);
     this.#countsBytes = this.#doesCountBytes(placed);
+    this.#inRegisters = this.#typesInRegisters();
     this.#inUnits ||= this.#hasDefaultsInUnits();
     for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
     const reading = this.#reading(style);
@@ -292,17 +290,29 @@ export class TableReader {
 
   /**
    * The number of registers in `string[6]`, `reserved[6]` or `INT2` if the next address is as much higher: in that
-   * case it does not count characters or bytes.
+   * case it does not count characters or bytes. Before a gap, the other values of this type decide.
    */
   #lengthUntil(row: CsvRow, type: string, address: number, next: number | undefined): number | undefined {
-    const [, inBrackets, bare] = /^\D*(?:[[(](\d{1,3})[\])]|([24]))$/.exec(type) ?? [];
-    const count = Number(inBrackets ?? bare);
-    if (next === undefined || next - address !== count || count < 2) return undefined;
-    const known = dataTypeOf(type, undefined);
-    if (known === undefined) return count;
-    if (known.type !== 'string' && bare === undefined) return undefined;
-    this.#note(row, `type ${quote(type)}: ${count} registers, because the next address is ${count} higher`);
+    const count = lengthIn(type);
+    if (count === undefined) return undefined;
+    const gap = (next ?? Number.NaN) - address;
+    const isBeforeGap = !(gap >= 0 && gap <= count);
+    if (gap !== count && !(isBeforeGap && this.#inRegisters.has(type))) return undefined;
+    const why = isBeforeGap ? 'like the others of this type' : `because the next address is ${count} higher`;
+    if (dataTypeOf(type, count)) this.#note(row, `type ${quote(type)}: ${count} registers, ${why}`);
     return count;
+  }
+
+  /** The types whose length is in registers, according to all addresses after them that are near enough to show it. */
+  #typesInRegisters(): ReadonlySet<string> {
+    const found = new Map<string, boolean>();
+    for (const [i, { row, address }] of this.#placed.entries()) {
+      const type = this.#text.of(row, 'type');
+      const gap = (this.#placed[i + 1]?.address.number ?? 0) - address.number;
+      const count = lengthIn(type) ?? 0;
+      if (gap > 0 && gap <= count) found.set(type, gap === count && found.get(type) !== false);
+    }
+    return new Set([...found].flatMap(([type, isSo]) => (isSo ? [type] : [])));
   }
 
   #value(
@@ -442,4 +452,13 @@ const SIGNED = { uint16: 'int16', uint32: 'int32', uint64: 'int64' } as const;
 function untyped(words: number | undefined): DataType | undefined {
   if (words === undefined || words === 1) return { type: 'uint16' };
   return words === 2 ? { type: 'uint32' } : words === 4 ? { type: 'uint64' } : undefined;
+}
+
+/** The number in `string[6]`, `reserved[6]` or `INT2`, which may count registers; undefined if it can't. */
+function lengthIn(type: string): number | undefined {
+  const [, inBrackets, bare] = /^\D*(?:[[(](\d{1,3})[\])]|([24]))$/.exec(type) ?? [];
+  const count = Number(inBrackets ?? bare ?? 0);
+  if (count < 2) return undefined;
+  const known = dataTypeOf(type, undefined);
+  return known === undefined || known.type === 'string' || bare !== undefined ? count : undefined;
 }
