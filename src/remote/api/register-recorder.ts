@@ -28,7 +28,7 @@ const MOST_REGISTERS = 4096;
  * all changes that are kept must be undone.
  */
 const MOST_READS = 1000;
-/** Maximum duration in ms on a running simulator, at least half of it spent waiting. */
+/** Maximum duration in ms on a running simulator, with the pauses. A state that has begun is read to its end. */
 const MOST_MS = 5000;
 /** Maximum number of addresses in a request, as in `value.words`. */
 const MOST_WORDS = 512;
