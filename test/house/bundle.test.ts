@@ -57,7 +57,7 @@ it('reaches lines, real devices and a broker by name, a serial port, and shows c
     ['/metrics', 'modbus_sim_'],
   ] as const)
     expect(await (await fetch(`${program.restUrl()}${path}`)).text()).toContain(text);
-  expect(program.output.stderr).not.toContain('thread of REST');
+  expect(program.output.stderr).not.toContain('REST thread');
 });
 
 it('asks a server by name', async () => {

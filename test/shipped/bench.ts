@@ -1,7 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { Certificates } from '../modbus/transport/socket/certificates.js';
 import { openNotifySocket } from '../support/notify-socket.mjs';
@@ -34,9 +35,12 @@ export interface Bench {
   run(args: readonly string[], how: Parameters<typeof run>[3]): Promise<Ended>;
   /** Asks REST, and expects success. */
   ask(path: string, body?: string | object, method?: string): Promise<Response>;
+  /** Resolves when the thread of REST has written which files it has loaded. */
+  writeLoaded(): Promise<void>;
   stop(): Promise<void>;
 }
 
+const TAKE_COVERAGE = fileURLToPath(new URL('take-coverage.cjs', import.meta.url));
 const TOKEN = '2f1c6d0b9a8e47c3b5d1e0f4a6978c12';
 
 /** The lines on TCP, and a device of each: a run has a line for itself. */
@@ -87,7 +91,10 @@ export async function startBench(shipped: Shipped, host: string, around: Around)
   const program = await startProgram({
     main: mainOf(shipped),
     args: ['--config', config],
-    env: { RUNTIME_DIRECTORY: runtime, NOTIFY_SOCKET: manager.path, ...loaded },
+    env: {
+      ...{ RUNTIME_DIRECTORY: runtime, NOTIFY_SOCKET: manager.path, ...loaded },
+      ...(loaded && { NODE_OPTIONS: `--require ${TAKE_COVERAGE}` }),
+    },
   });
   const port = (line: string) =>
     Number(new RegExp(`^${line}:? .*on \\S+:(\\d+)`, 'm').exec(program.output.stdout)?.[1]);
@@ -115,12 +122,17 @@ export async function startBench(shipped: Shipped, host: string, around: Around)
       if (!response.ok) expect.fail(`${path}: ${response.status} ${await response.text()}`);
       return response;
     },
+    async writeLoaded() {
+      const asked = join(runtime, 'write-loaded');
+      writeFileSync(asked, '');
+      while (existsSync(asked)) await sleep(20);
+    },
     async stop() {
       expect(await program.stop()).toBe(0);
       const printed = program.output.stdout + program.output.stderr;
       expectNoStackTrace(printed);
       // It has never been replaced.
-      expect(printed).not.toContain('the thread of REST');
+      expect(printed).not.toContain('the REST thread');
       manager.close();
       certificates.remove();
     },

@@ -58,6 +58,7 @@ for (const host of HOSTS) {
 it('has every document and report of REST', async () => {
   const bench = await startBench(shipped, 'localhost', made.around);
   await askForEveryDocument(bench);
+  await bench.writeLoaded();
   await bench.stop();
 });
 

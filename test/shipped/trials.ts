@@ -98,7 +98,7 @@ export function describeServing(host: string, made: () => Made): void {
         expect((await fetch(`${program.restUrl()}/healthz`)).ok).toBe(true);
       expect(await program.stop()).toBe(0);
       const { stdout, stderr } = program.output;
-      expect(stdout + stderr).not.toContain('thread of REST');
+      expect(stdout + stderr).not.toContain('REST thread');
       expectNoStackTrace(stdout + stderr);
     });
   });
