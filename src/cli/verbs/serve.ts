@@ -15,7 +15,7 @@ import type { ServeCommand, StateOptions } from '../command-line/commands/serve.
 import { answerReloads, socketOfFile, socketOfService } from '../service/reload-socket.js';
 import { Reloads, watchFile } from '../service/reloads.js';
 import { findServiceManager, type Supervision, supervise } from '../service/service.js';
-import { openState } from '../service/state/state-keeper.js';
+import { openState, type StateKeeper } from '../service/state/state-keeper.js';
 import { ConfigurationFile } from './configuration-file.js';
 import { withoutTaken } from './demo-ports.js';
 import { DeskSupervisor } from './desk.js';
@@ -63,12 +63,14 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
 
   const service = await findServiceManager(process.env);
   if (service?.ok === false) log.value.error(service.error);
-  let save = (): Promise<void> | undefined => undefined;
-  const saved = () => save();
+  let keeper: StateKeeper | undefined;
+  let saving: Promise<void> | undefined;
+  const save = () => {
+    saving ??= keeper?.end();
+    return saving;
+  };
   const { stop, onReload } =
-    source.kind !== 'demo'
-      ? stopOfServer(OK, saved)
-      : { stop: stopSignal(OK, { save: saved }), onReload: undefined };
+    source.kind !== 'demo' ? stopOfServer(OK, save) : { stop: stopSignal(OK, { save }), onReload: undefined };
   const simulator = new Simulator(configuration, log.value);
   const context = newTestContext(simulator, log.value, stateDirectory(command.state));
   const owned = ownersContext(simulator, log.value);
@@ -115,11 +117,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   if (demo !== undefined) say(demo);
   if (mqtt) say(`MQTT on ${mqtt.url}, topic ${mqtt.topic}`);
   await state?.keeper.begin();
-  let saving: Promise<void> | undefined;
-  save = () => {
-    saving ??= state?.keeper.end();
-    return saving;
-  };
+  keeper = state?.keeper;
   const file = sourceName(source);
   const rest = api.defaultPort === undefined ? undefined : served.addresses.join(' and ');
   const supervision = service?.ok
@@ -150,7 +148,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
     .then(() => stopped)
     .then(() => clearTimeout(late))
     .then(() => desk.stop())
-    .then(saved)
+    .then(save)
     .then(
       () => OK,
       (error: Error) => complain(`stopping failed: ${error.message}`),
